@@ -1,0 +1,163 @@
+"""Everything that needs sympy: named functions, derivatives, and compilation to NumPy.
+
+Imported lazily by `expressions`, because importing sympy takes longer than solving a small problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+from sympy.printing.numpy import NumPyPrinter
+
+Compiled = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+# sympy's own Abs, sign, Max and Min differentiate to complex parts and Dirac deltas; these four differentiate to what
+# holds almost everywhere on the real line, which is what collocation needs.
+
+
+class RealSign(sympy.Function):
+    """-1, 0 or 1; its derivative is taken to be 0."""
+
+    @classmethod
+    def eval(cls, arg: Any) -> Any:  # type: ignore[override]
+        return sympy.sign(arg) if arg.is_number else None
+
+    def fdiff(self, argindex: int = 1) -> Any:
+        return sympy.Integer(0)
+
+
+class RealAbs(sympy.Function):
+    """|u| of a real u."""
+
+    @classmethod
+    def eval(cls, arg: Any) -> Any:  # type: ignore[override]
+        return sympy.Abs(arg) if arg.is_number else None
+
+    def fdiff(self, argindex: int = 1) -> Any:
+        return RealSign(self.args[0])
+
+
+class Step(sympy.Function):
+    """0 below zero, 1/2 at zero, 1 above; its derivative is taken to be 0."""
+
+    def fdiff(self, argindex: int = 1) -> Any:
+        return sympy.Integer(0)
+
+
+class Larger(sympy.Function):
+    """The larger of two real numbers."""
+
+    @classmethod
+    def eval(cls, a: Any, b: Any) -> Any:  # type: ignore[override]
+        return sympy.Max(a, b) if a.is_number and b.is_number else None
+
+    def fdiff(self, argindex: int = 1) -> Any:
+        a, b = self.args
+        return Step(a - b) if argindex == 1 else Step(b - a)  # type: ignore[operator]
+
+
+def larger(*args: Any) -> Any:
+    """The largest of the arguments."""
+    result = args[0]
+    for other in args[1:]:
+        result = Larger(result, other)
+    return result
+
+
+def smaller(*args: Any) -> Any:
+    """The smallest of the arguments."""
+    return -larger(*(-a for a in args))
+
+
+FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {  # name: (function, fewest, most arguments)
+    "sin": (sympy.sin, 1, 1),
+    "cos": (sympy.cos, 1, 1),
+    "tan": (sympy.tan, 1, 1),
+    "asin": (sympy.asin, 1, 1),
+    "acos": (sympy.acos, 1, 1),
+    "atan": (sympy.atan, 1, 1),
+    "atan2": (sympy.atan2, 2, 2),
+    "sinh": (sympy.sinh, 1, 1),
+    "cosh": (sympy.cosh, 1, 1),
+    "tanh": (sympy.tanh, 1, 1),
+    "exp": (sympy.exp, 1, 1),
+    "log": (sympy.log, 1, 1),
+    "ln": (sympy.log, 1, 1),
+    "sqrt": (sympy.sqrt, 1, 1),
+    "abs": (RealAbs, 1, 1),
+    "sign": (RealSign, 1, 1),
+    "min": (smaller, 2, 16),
+    "max": (larger, 2, 16),
+}
+
+
+def number(value: int | float) -> Any:
+    """A sympy number equal to `value` bit for bit, rational where that is short (0.5 becomes 1/2, so x**0.5 is a root)."""
+    if isinstance(value, int):
+        return sympy.Integer(value)
+    numerator, denominator = value.as_integer_ratio()
+    if denominator <= 1024 and abs(numerator) < 2**53:
+        return sympy.Rational(numerator, denominator)
+    return sympy.Float(value)
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """`a` where the condition holds, `b` elsewhere."""
+    return sympy.Piecewise((a, condition), (b, True))
+
+
+class _Printer(NumPyPrinter):
+    """NumPy code with every float at full precision (sympy prints 15 digits) and the functions above."""
+
+    def _print_Float(self, expr: Any) -> str:  # noqa: N802
+        return repr(float(expr))
+
+    def _print_Integer(self, expr: Any) -> str:  # noqa: N802
+        return str(expr.p) if abs(expr.p) < 2**53 else repr(float(expr))
+
+    def _print_RealAbs(self, expr: Any) -> str:  # noqa: N802
+        return f"abs({self._print(expr.args[0])})"
+
+    def _print_RealSign(self, expr: Any) -> str:  # noqa: N802
+        return f"_sign({self._print(expr.args[0])})"
+
+    def _print_Step(self, expr: Any) -> str:  # noqa: N802
+        return f"_heaviside({self._print(expr.args[0])}, 0.5)"
+
+    def _print_Larger(self, expr: Any) -> str:  # noqa: N802
+        a, b = (self._print(arg) for arg in expr.args)
+        return f"_maximum({a}, {b})"
+
+
+_NAMES = {"_sign": np.sign, "_heaviside": np.heaviside, "_maximum": np.maximum}
+
+
+def compile_vector(expressions: Sequence[Any], symbols: Sequence[Any]) -> Compiled:
+    """A function x (n, d) -> (n, k), one column per expression."""
+    printer = _Printer(
+        {
+            "fully_qualified_modules": False,
+            "inline": True,
+            "allow_unknown_functions": True,
+            "user_functions": {},
+        }
+    )
+    function = sympy.lambdify(list(symbols), list(expressions), [_NAMES, "numpy"], printer=printer, cse=True)
+
+    def run(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        out = np.empty((len(expressions), x.shape[0]))
+        with np.errstate(all="ignore"):
+            for row, column in zip(out, function(*np.ascontiguousarray(x.T)), strict=True):
+                row[:] = column
+        return out.T
+
+    return run
+
+
+def derivative(expression: Any, symbol: Any) -> Any:
+    """d expression / d symbol almost everywhere."""
+    return sympy.diff(expression, symbol).replace(sympy.DiracDelta, lambda *_: sympy.Integer(0))

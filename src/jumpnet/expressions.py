@@ -1,0 +1,349 @@
+"""Formulas given as text: a small language, checked on Python's syntax tree and never evaluated as code.
+
+Names are x1..xd (also x, y, z up to three dimensions), r = |x|, theta in the plane, pi, e and the user's constants;
+functions are those of `FUNCTION_NAMES`, and `where(x1 < 0, a, b)` chooses between two formulas. Derivatives come from
+sympy, values from the NumPy code it writes.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import keyword
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jumpnet.errors import ExpressionError
+
+if TYPE_CHECKING:
+    from jumpnet._symbolic import Compiled
+
+MAX_LENGTH = 10_000
+MAX_DEPTH = 150  # nesting; Python's recursion limit is 1,000 and each level costs up to three frames
+MAX_EXPONENT = 100
+MAX_BITS = 1_000  # of an integer: more would not fit a float64
+
+FUNCTION_NAMES = (
+    *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh"),
+    *("exp", "log", "ln", "sqrt", "abs", "sign", "min", "max", "where"),
+)
+_ALIASES = ("x", "y", "z")
+
+
+def shorten(text: object, limit: int = 60) -> str:
+    """`repr` of what the user gave, on one line and not longer than an error message can bear."""
+    shown = repr(text).replace("\n", " ")
+    return shown if len(shown) <= limit else shown[: limit - 4] + "..." + shown[-1]
+
+
+def coordinate_names(dim: int) -> tuple[str, ...]:
+    """x1, ..., xd."""
+    return tuple(f"x{i + 1}" for i in range(dim))
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A checked formula in `variables`; equal texts with equal constants are equal expressions."""
+
+    text: str
+    variables: tuple[str, ...]
+    constants: tuple[tuple[str, float], ...] = ()
+    what: str = "expression"
+
+    @classmethod
+    def parse(
+        cls, text: str, dim: int, constants: Mapping[str, float] | None = None, *, what: str = "expression"
+    ) -> Expression:
+        """The formula `text` in x1..xd; ExpressionError says what is wrong with it."""
+        return cls.parse_in(text, coordinate_names(dim), constants, what=what)
+
+    @classmethod
+    def parse_in(
+        cls,
+        text: str,
+        variables: tuple[str, ...],
+        constants: Mapping[str, float] | None = None,
+        *,
+        what: str = "expression",
+    ) -> Expression:
+        """The formula `text` in the variables named."""
+        expression = cls(text, variables, _checked_constants(constants or {}, variables, what), what)
+        _ = expression.symbolic
+        return expression
+
+    @cached_property
+    def symbols(self) -> tuple[Any, ...]:
+        """One real sympy symbol per variable."""
+        import sympy
+
+        return tuple(sympy.Symbol(name, real=True) for name in self.variables)
+
+    @cached_property
+    def symbolic(self) -> Any:
+        """The sympy expression."""
+        return _Builder(self.text, _names(self), self.what).result()
+
+    @cached_property
+    def is_constant(self) -> bool:
+        """No variable occurs in it."""
+        return not self.symbolic.free_symbols
+
+    def derivatives(self, order: int) -> list[Any]:
+        """Sympy expressions of all derivatives of one order: 1, d (gradient) or d*d (Hessian, row by row) of them."""
+        from jumpnet._symbolic import derivative
+
+        if order == 0:
+            return [self.symbolic]
+        gradient = [derivative(self.symbolic, s) for s in self.symbols]
+        if order == 1:
+            return gradient
+        d = len(self.symbols)
+        upper = {(i, j): derivative(gradient[i], self.symbols[j]) for i in range(d) for j in range(i, d)}
+        return [upper[min(i, j), max(i, j)] for i in range(d) for j in range(d)]
+
+    def compiled(self, order: int = 0) -> Compiled:
+        """x (n, d) -> (n, 1 | d | d*d), NumPy only."""
+        from jumpnet._symbolic import compile_vector
+
+        return compile_vector(self.derivatives(order), self.symbols)
+
+    @cached_property
+    def _value(self) -> Compiled:
+        return self.compiled(0)
+
+    def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values (n,) at the points x (n, d)."""
+        return self._value(x)[:, 0]
+
+
+def _checked_constants(
+    constants: Mapping[str, float], variables: tuple[str, ...], what: str
+) -> tuple[tuple[str, float], ...]:
+    reserved = {*variables, *FUNCTION_NAMES, "pi", "e", "r", "theta", *_ALIASES}
+    for name, value in constants.items():
+        if not (
+            isinstance(name, str) and name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
+        ):
+            raise ExpressionError(
+                f"{what}: {shorten(name)} cannot name a constant; use letters, digits and _."
+            )
+        if name in reserved:
+            raise ExpressionError(f"{what}: the constant {name!r} would hide a built-in name; rename it.")
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float | np.number)
+            or not math.isfinite(value)
+        ):
+            raise ExpressionError(
+                f"{what}: the constant {name!r} is {shorten(value)}; a finite number is wanted."
+            )
+    return tuple((name, float(value)) for name, value in sorted(constants.items()))
+
+
+def _names(expression: Expression) -> dict[str, Any]:
+    """Every name the expression may use, with its sympy meaning."""
+    import sympy
+
+    from jumpnet._symbolic import number
+
+    symbols = expression.symbols
+    names: dict[str, Any] = {"pi": sympy.pi, "e": sympy.E}
+    if expression.variables == coordinate_names(len(symbols)):
+        if len(symbols) <= 3:
+            names.update(zip(_ALIASES, symbols, strict=False))
+        names["r"] = sympy.sqrt(sum(s**2 for s in symbols))
+        if len(symbols) == 2:
+            names["theta"] = sympy.atan2(symbols[1], symbols[0])
+    names.update(zip(expression.variables, symbols, strict=True))
+    names.update((name, number(value)) for name, value in expression.constants)
+    return names
+
+
+class _Builder:
+    """Walks the syntax tree of one text and builds the sympy expression, or says why not."""
+
+    def __init__(self, text: str, names: Mapping[str, Any], what: str) -> None:
+        self.text, self.names, self.what = text, names, what
+
+    def fail(self, reason: str) -> NoReturn:
+        raise ExpressionError(f"{self.what} = {shorten(self.text)}: {reason}")
+
+    def result(self) -> Any:
+        import sympy
+
+        value = self.build(self.tree(), 0)
+        if value.has(sympy.zoo, sympy.oo, -sympy.oo, sympy.nan):
+            self.fail("it divides by zero; a finite formula is wanted.")
+        if value.has(sympy.I):
+            self.fail(
+                "it is not real, e.g. a root or logarithm of a negative number; a real formula is wanted."
+            )
+        return value
+
+    def tree(self) -> ast.expr:
+        if not isinstance(self.text, str) or not self.text.strip():
+            self.fail("it is empty; a formula such as 'x1**2 + 1' is wanted.")
+        if len(self.text) > MAX_LENGTH:
+            self.fail(
+                f"it has {len(self.text)} characters; at most {MAX_LENGTH} are read, use a callable instead."
+            )
+        if not self.text.isascii():
+            odd = next(c for c in self.text if not c.isascii())
+            self.fail(f"the character {odd!r} is not ASCII; write names and operators in plain letters.")
+        if "#" in self.text:
+            self.fail("# is not allowed; leave comments out of formulas.")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return ast.parse(" ".join(self.text.split()), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            self.fail(
+                "it cannot be read as a formula; write products with * and powers with **, e.g. '2*x1**2'."
+            )
+
+    def build(self, node: ast.expr, depth: int) -> Any:
+        if depth > MAX_DEPTH:
+            self.fail(f"it is nested more than {MAX_DEPTH} deep; use a callable instead.")
+        builders: dict[type, Callable[[Any, int], Any]] = {
+            ast.Constant: self.constant,
+            ast.Name: self.name,
+            ast.UnaryOp: self.unary,
+            ast.BinOp: self.binary,
+            ast.Call: self.call,
+        }
+        builder = builders.get(type(node))
+        if builder is None:
+            if isinstance(node, ast.Compare | ast.BoolOp):
+                self.fail("a comparison may stand only as the first argument of where(condition, a, b).")
+            self.fail(f"{_kind(node)} is not allowed; use numbers, names, + - * / ** and functions only.")
+        return self.bounded(builder(node, depth))
+
+    def bounded(self, value: Any) -> Any:
+        if value.is_Rational and max(value.p.bit_length(), value.q.bit_length()) > MAX_BITS:
+            self.fail(
+                f"it contains an integer of more than {MAX_BITS} bits; write it as a decimal, e.g. 1e300."
+            )
+        if value.is_number and value.is_extended_real is False and value.is_finite:
+            self.fail(
+                "it is not real, e.g. a root or logarithm of a negative number; a real formula is wanted."
+            )
+        return value
+
+    def constant(self, node: ast.Constant, depth: int) -> Any:
+        from jumpnet._symbolic import number
+
+        if isinstance(node.value, bool) or not isinstance(node.value, int | float):
+            self.fail(f"{shorten(node.value)} is not a real number; use numbers such as 2 or 1.5e-3.")
+        if isinstance(node.value, float) and not math.isfinite(node.value):
+            self.fail("it contains a number too large for float64; write a smaller one.")
+        return number(node.value)
+
+    def name(self, node: ast.Name, depth: int) -> Any:
+        if node.id in self.names:
+            return self.names[node.id]
+        if node.id in FUNCTION_NAMES:
+            self.fail(f"the function {node.id} has no argument; write {node.id}(...).")
+        self.fail(
+            f"the name {shorten(node.id)} is unknown; {self.suggest(node.id, tuple(self.names), 'names')}"
+        )
+
+    @staticmethod
+    def suggest(name: str, known: tuple[str, ...], kind: str) -> str:
+        coordinates = [k for k in known if k[0] == "x" and k[1:].isdigit()]
+        if name[0] == "x" and name[1:].isdigit() and coordinates:
+            return f"the coordinates are {coordinates[0]} to {coordinates[-1]}."
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        return f"did you mean {near[0]!r}?" if near else f"known {kind} are {', '.join(known)}."
+
+    def unary(self, node: ast.UnaryOp, depth: int) -> Any:
+        if isinstance(node.op, ast.USub):
+            return -self.build(node.operand, depth + 1)
+        if isinstance(node.op, ast.UAdd):
+            return self.build(node.operand, depth + 1)
+        self.fail(f"{_kind(node.op)} is not allowed; use numbers, names, + - * / ** and functions only.")
+
+    def binary(self, node: ast.BinOp, depth: int) -> Any:
+        left, right = self.build(node.left, depth + 1), self.build(node.right, depth + 1)
+        match node.op:
+            case ast.Add():
+                return left + right
+            case ast.Sub():
+                return left - right
+            case ast.Mult():
+                return left * right
+            case ast.Div():
+                return left / right
+            case ast.Pow():
+                return self.power(left, right)
+            case ast.BitXor():
+                self.fail("^ is not a power here; write **.")
+        self.fail(f"{_kind(node.op)} is not allowed; use + - * / and ** only.")
+
+    def power(self, base: Any, exponent: Any) -> Any:
+        if exponent.is_number and not abs(exponent) <= MAX_EXPONENT:
+            self.fail(f"an exponent is larger than {MAX_EXPONENT}; use exp(...) or a smaller one.")
+        return base**exponent
+
+    def call(self, node: ast.Call, depth: int) -> Any:
+        from jumpnet._symbolic import FUNCTIONS, where
+
+        if not isinstance(node.func, ast.Name):
+            self.fail("only functions by name may be called, e.g. sin(x1).")
+        name = node.func.id
+        if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+            self.fail(f"{name} takes plain arguments only, e.g. {name}(x1).")
+        if name == "where":
+            if len(node.args) != 3:
+                self.fail(f"where takes 3 arguments, where(condition, a, b), and was given {len(node.args)}.")
+            a, b = (self.build(arg, depth + 1) for arg in node.args[1:])
+            return where(self.condition(node.args[0], depth + 1), a, b)
+        if name not in FUNCTIONS:
+            if name in self.names:
+                self.fail(f"{name} is not a function; write products with *, e.g. {name}*(...).")
+            self.fail(
+                f"the function {shorten(name)} is unknown; {self.suggest(name, FUNCTION_NAMES, 'functions')}"
+            )
+        function, fewest, most = FUNCTIONS[name]
+        if not fewest <= len(node.args) <= most:
+            wanted = (
+                f"{fewest} argument{'s' * (fewest > 1)}"
+                if fewest == most
+                else f"{fewest} to {most} arguments"
+            )
+            self.fail(f"{name} takes {wanted} and was given {len(node.args)}.")
+        return function(*(self.build(arg, depth + 1) for arg in node.args))
+
+    def condition(self, node: ast.expr, depth: int) -> Any:
+        import sympy
+
+        if depth > MAX_DEPTH:
+            self.fail(f"it is nested more than {MAX_DEPTH} deep; use a callable instead.")
+        if isinstance(node, ast.BoolOp):
+            join = sympy.And if isinstance(node.op, ast.And) else sympy.Or
+            return join(*(self.condition(v, depth + 1) for v in node.values))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return sympy.Not(self.condition(node.operand, depth + 1))
+        relations = {ast.Lt: sympy.Lt, ast.LtE: sympy.Le, ast.Gt: sympy.Gt, ast.GtE: sympy.Ge}
+        if not isinstance(node, ast.Compare) or any(type(op) not in relations for op in node.ops):
+            self.fail("the condition of where must compare by < <= > >=, joined by and, or, not.")
+        terms = [self.build(term, depth + 1) for term in (node.left, *node.comparators)]
+        pairs = zip(node.ops, terms[:-1], terms[1:], strict=True)
+        return sympy.And(*(relations[type(op)](a, b) for op, a, b in pairs))
+
+
+def _kind(node: ast.AST) -> str:
+    """A word for a piece of syntax, for error messages."""
+    words = {
+        ast.Attribute: "attribute access",
+        ast.Subscript: "indexing",
+        ast.IfExp: "if/else",
+        ast.Lambda: "lambda",
+    }
+    return words.get(type(node), type(node).__name__)

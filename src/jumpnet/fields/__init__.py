@@ -1,0 +1,34 @@
+"""Functions of the point: scalar fields, matrix fields and functions of one variable, from whatever the user wrote.
+
+A number, a formula or a callable becomes an object with values and derivatives. Formulas are differentiated by sympy;
+callables are written with jax.numpy and differentiated by JAX, in float64 and only when a derivative is asked for.
+"""
+
+from jumpnet.fields.callables import call_checked, finite_number, point
+from jumpnet.fields.scalar import (
+    CallableField,
+    ConstantField,
+    ExpressionField,
+    Field,
+    field_from_spec,
+    scalar_field,
+)
+from jumpnet.fields.tensor import TensorField, tensor_field, tensor_from_spec
+from jumpnet.fields.univariate import Univariate, univariate
+
+__all__ = [
+    "CallableField",
+    "ConstantField",
+    "ExpressionField",
+    "Field",
+    "TensorField",
+    "Univariate",
+    "call_checked",
+    "field_from_spec",
+    "finite_number",
+    "point",
+    "scalar_field",
+    "tensor_field",
+    "tensor_from_spec",
+    "univariate",
+]
