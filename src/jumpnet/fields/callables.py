@@ -42,7 +42,8 @@ def call_checked(function: Callable[..., Any], x: Array, shapes: list[tuple[int,
     if raw.shape not in shapes:
         wanted = " or ".join(str(s) for s in shapes if s)
         raise ProblemError(
-            f"{what} is a callable that returns shape {raw.shape} for x of shape {x.shape}; {wanted} is wanted."
+            f"{what} is a callable that returns shape {raw.shape} for x of shape {x.shape}; "
+            f"{wanted} is wanted."
         )
     values = np.array(raw, dtype=np.float64) if raw.shape else np.full(shapes[-1], raw, dtype=np.float64)
     bad = ~np.isfinite(values.reshape(x.shape[0], -1)).all(axis=1) if x.shape[0] else np.zeros(0, bool)

@@ -16,7 +16,7 @@ from jumpnet.expressions import Expression
 from jumpnet.fields.callables import call_checked, differentiate, finite_number
 
 if TYPE_CHECKING:
-    from jumpnet._symbolic import Compiled
+    from jumpnet.expressions.symbolic import Compiled
 
 Array = NDArray[np.float64]
 Spec = dict[str, Any]

@@ -27,7 +27,7 @@ from jumpnet.fields.scalar import (
 )
 
 if TYPE_CHECKING:
-    from jumpnet._symbolic import Compiled
+    from jumpnet.expressions.symbolic import Compiled
 
 
 class TensorField(ABC):
@@ -86,7 +86,7 @@ class EntriesTensor(TensorField):
 
     @cached_property
     def _values(self) -> Compiled:
-        from jumpnet._symbolic import compile_vector, number
+        from jumpnet.expressions.symbolic import compile_vector, number
 
         symbolic = [
             number(e.number) if isinstance(e, ConstantField) else e.expression.symbolic for e in self.entries
@@ -95,7 +95,7 @@ class EntriesTensor(TensorField):
 
     @cached_property
     def _divergence(self) -> Compiled:
-        from jumpnet._symbolic import compile_vector, derivative, number
+        from jumpnet.expressions.symbolic import compile_vector, derivative, number
 
         d, s = self.dim, self._symbols
         columns = []
@@ -180,15 +180,10 @@ class GivenDivergence(TensorField):
 def tensor_field(
     source: Any, dim: int, *, what: str, divergence: Any = None, constants: Mapping[str, float] | None = None
 ) -> TensorField:
-    """A number or scalar formula (times I), a (d, d) matrix of them, an array, or a callable, as a matrix field."""
+    """A number or formula (times I), a (d, d) matrix of them, an array or a callable, as a matrix field."""
     if isinstance(source, TensorField):
         field = source
-    elif (
-        isinstance(source, np.ndarray)
-        and source.ndim
-        or isinstance(source, Sequence)
-        and not isinstance(source, str)
-    ):
+    elif _is_list(source):
         field = _from_entries(source, dim, what, constants)
     elif callable(source) and not isinstance(source, Field):
         field = CallableTensor(source, dim, what)
@@ -209,6 +204,13 @@ def tensor_from_spec(spec: Spec) -> TensorField:
     return EntriesTensor(entries, int(spec["dim"]))  # type: ignore[arg-type]
 
 
+def _is_list(source: Any) -> bool:
+    """A list, tuple or array with entries; a formula is not one."""
+    if isinstance(source, np.ndarray):
+        return source.ndim > 0
+    return isinstance(source, Sequence) and not isinstance(source, str)
+
+
 def _from_entries(source: Any, dim: int, what: str, constants: Mapping[str, float] | None) -> TensorField:
     rows = [
         list(row) if isinstance(row, Sequence | np.ndarray) and not isinstance(row, str) else None
@@ -216,7 +218,8 @@ def _from_entries(source: Any, dim: int, what: str, constants: Mapping[str, floa
     ]
     if len(rows) != dim or any(row is None or len(row) != dim for row in rows):
         raise ProblemError(
-            f"{what} is {shorten(source)}; a number, a formula, a callable or a {dim} x {dim} matrix is wanted."
+            f"{what} is {shorten(source)}; a number, a formula, a callable or a {dim} x {dim} matrix "
+            "of numbers and formulas is wanted."
         )
     entries = []
     for i, row in enumerate(rows):

@@ -1,29 +1,15 @@
-"""Formulas given as text: a small language, checked on Python's syntax tree and never evaluated as code.
-
-Names are x1..xd (also x, y, z up to three dimensions), r = |x|, theta in the plane, pi, e and the user's constants;
-functions are those of `FUNCTION_NAMES`, and `where(x1 < 0, a, b)` chooses between two formulas. Derivatives come from
-sympy, values from the NumPy code it writes.
-"""
+"""From text to a sympy expression by way of Python's syntax tree; whatever is not a formula is refused."""
 
 from __future__ import annotations
 
 import ast
 import difflib
-import keyword
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, NoReturn
 
 from jumpnet.errors import ExpressionError
-
-if TYPE_CHECKING:
-    from jumpnet._symbolic import Compiled
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 150  # nesting; Python's recursion limit is 1,000 and each level costs up to three frames
@@ -34,7 +20,6 @@ FUNCTION_NAMES = (
     *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh"),
     *("exp", "log", "ln", "sqrt", "abs", "sign", "min", "max", "where"),
 )
-_ALIASES = ("x", "y", "z")
 
 
 def shorten(text: object, limit: int = 60) -> str:
@@ -43,130 +28,7 @@ def shorten(text: object, limit: int = 60) -> str:
     return shown if len(shown) <= limit else shown[: limit - 4] + "..." + shown[-1]
 
 
-def coordinate_names(dim: int) -> tuple[str, ...]:
-    """x1, ..., xd."""
-    return tuple(f"x{i + 1}" for i in range(dim))
-
-
-@dataclass(frozen=True)
-class Expression:
-    """A checked formula in `variables`; equal texts with equal constants are equal expressions."""
-
-    text: str
-    variables: tuple[str, ...]
-    constants: tuple[tuple[str, float], ...] = ()
-    what: str = "expression"
-
-    @classmethod
-    def parse(
-        cls, text: str, dim: int, constants: Mapping[str, float] | None = None, *, what: str = "expression"
-    ) -> Expression:
-        """The formula `text` in x1..xd; ExpressionError says what is wrong with it."""
-        return cls.parse_in(text, coordinate_names(dim), constants, what=what)
-
-    @classmethod
-    def parse_in(
-        cls,
-        text: str,
-        variables: tuple[str, ...],
-        constants: Mapping[str, float] | None = None,
-        *,
-        what: str = "expression",
-    ) -> Expression:
-        """The formula `text` in the variables named."""
-        expression = cls(text, variables, _checked_constants(constants or {}, variables, what), what)
-        _ = expression.symbolic
-        return expression
-
-    @cached_property
-    def symbols(self) -> tuple[Any, ...]:
-        """One real sympy symbol per variable."""
-        import sympy
-
-        return tuple(sympy.Symbol(name, real=True) for name in self.variables)
-
-    @cached_property
-    def symbolic(self) -> Any:
-        """The sympy expression."""
-        return _Builder(self.text, _names(self), self.what).result()
-
-    @cached_property
-    def is_constant(self) -> bool:
-        """No variable occurs in it."""
-        return not self.symbolic.free_symbols
-
-    def derivatives(self, order: int) -> list[Any]:
-        """Sympy expressions of all derivatives of one order: 1, d (gradient) or d*d (Hessian, row by row) of them."""
-        from jumpnet._symbolic import derivative
-
-        if order == 0:
-            return [self.symbolic]
-        gradient = [derivative(self.symbolic, s) for s in self.symbols]
-        if order == 1:
-            return gradient
-        d = len(self.symbols)
-        upper = {(i, j): derivative(gradient[i], self.symbols[j]) for i in range(d) for j in range(i, d)}
-        return [upper[min(i, j), max(i, j)] for i in range(d) for j in range(d)]
-
-    def compiled(self, order: int = 0) -> Compiled:
-        """x (n, d) -> (n, 1 | d | d*d), NumPy only."""
-        from jumpnet._symbolic import compile_vector
-
-        return compile_vector(self.derivatives(order), self.symbols)
-
-    @cached_property
-    def _value(self) -> Compiled:
-        return self.compiled(0)
-
-    def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Values (n,) at the points x (n, d)."""
-        return self._value(x)[:, 0]
-
-
-def _checked_constants(
-    constants: Mapping[str, float], variables: tuple[str, ...], what: str
-) -> tuple[tuple[str, float], ...]:
-    reserved = {*variables, *FUNCTION_NAMES, "pi", "e", "r", "theta", *_ALIASES}
-    for name, value in constants.items():
-        if not (
-            isinstance(name, str) and name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
-        ):
-            raise ExpressionError(
-                f"{what}: {shorten(name)} cannot name a constant; use letters, digits and _."
-            )
-        if name in reserved:
-            raise ExpressionError(f"{what}: the constant {name!r} would hide a built-in name; rename it.")
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float | np.number)
-            or not math.isfinite(value)
-        ):
-            raise ExpressionError(
-                f"{what}: the constant {name!r} is {shorten(value)}; a finite number is wanted."
-            )
-    return tuple((name, float(value)) for name, value in sorted(constants.items()))
-
-
-def _names(expression: Expression) -> dict[str, Any]:
-    """Every name the expression may use, with its sympy meaning."""
-    import sympy
-
-    from jumpnet._symbolic import number
-
-    symbols = expression.symbols
-    names: dict[str, Any] = {"pi": sympy.pi, "e": sympy.E}
-    if expression.variables == coordinate_names(len(symbols)):
-        if len(symbols) <= 3:
-            names.update(zip(_ALIASES, symbols, strict=False))
-        names["r"] = sympy.sqrt(sum(s**2 for s in symbols))
-        if len(symbols) == 2:
-            names["theta"] = sympy.atan2(symbols[1], symbols[0])
-    names.update(zip(expression.variables, symbols, strict=True))
-    names.update((name, number(value)) for name, value in expression.constants)
-    return names
-
-
-class _Builder:
+class Builder:
     """Walks the syntax tree of one text and builds the sympy expression, or says why not."""
 
     def __init__(self, text: str, names: Mapping[str, Any], what: str) -> None:
@@ -237,7 +99,7 @@ class _Builder:
         return value
 
     def constant(self, node: ast.Constant, depth: int) -> Any:
-        from jumpnet._symbolic import number
+        from jumpnet.expressions.symbolic import number
 
         if isinstance(node.value, bool) or not isinstance(node.value, int | float):
             self.fail(f"{shorten(node.value)} is not a real number; use numbers such as 2 or 1.5e-3.")
@@ -292,7 +154,7 @@ class _Builder:
         return base**exponent
 
     def call(self, node: ast.Call, depth: int) -> Any:
-        from jumpnet._symbolic import FUNCTIONS, where
+        from jumpnet.expressions.symbolic import FUNCTIONS, where
 
         if not isinstance(node.func, ast.Name):
             self.fail("only functions by name may be called, e.g. sin(x1).")

@@ -1,6 +1,6 @@
 """Everything that needs sympy: named functions, derivatives, and compilation to NumPy.
 
-Imported lazily by `expressions`, because importing sympy takes longer than solving a small problem.
+Imported lazily by its neighbours, because importing sympy takes longer than solving a small problem.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from sympy.printing.numpy import NumPyPrinter
 
 Compiled = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
-# sympy's own Abs, sign, Max and Min differentiate to complex parts and Dirac deltas; these four differentiate to what
-# holds almost everywhere on the real line, which is what collocation needs.
+# sympy's own Abs, sign, Max and Min differentiate to complex parts and Dirac deltas; these four differentiate
+# to what holds almost everywhere on the real line, which is what collocation needs.
 
 
 class RealSign(sympy.Function):
@@ -96,7 +96,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {  # name: (function
 
 
 def number(value: int | float) -> Any:
-    """A sympy number equal to `value` bit for bit, rational where that is short (0.5 becomes 1/2, so x**0.5 is a root)."""
+    """A sympy number equal to `value` bit for bit; 0.5 becomes 1/2, so that x**0.5 is a root."""
     if isinstance(value, int):
         return sympy.Integer(value)
     numerator, denominator = value.as_integer_ratio()
@@ -113,22 +113,22 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 class _Printer(NumPyPrinter):
     """NumPy code with every float at full precision (sympy prints 15 digits) and the functions above."""
 
-    def _print_Float(self, expr: Any) -> str:  # noqa: N802
+    def _print_Float(self, expr: Any) -> str:
         return repr(float(expr))
 
-    def _print_Integer(self, expr: Any) -> str:  # noqa: N802
+    def _print_Integer(self, expr: Any) -> str:
         return str(expr.p) if abs(expr.p) < 2**53 else repr(float(expr))
 
-    def _print_RealAbs(self, expr: Any) -> str:  # noqa: N802
+    def _print_RealAbs(self, expr: Any) -> str:
         return f"abs({self._print(expr.args[0])})"
 
-    def _print_RealSign(self, expr: Any) -> str:  # noqa: N802
+    def _print_RealSign(self, expr: Any) -> str:
         return f"_sign({self._print(expr.args[0])})"
 
-    def _print_Step(self, expr: Any) -> str:  # noqa: N802
+    def _print_Step(self, expr: Any) -> str:
         return f"_heaviside({self._print(expr.args[0])}, 0.5)"
 
-    def _print_Larger(self, expr: Any) -> str:  # noqa: N802
+    def _print_Larger(self, expr: Any) -> str:
         a, b = (self._print(arg) for arg in expr.args)
         return f"_maximum({a}, {b})"
 

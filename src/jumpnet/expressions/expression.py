@@ -1,0 +1,144 @@
+"""The `Expression`: a checked formula with its symbolic derivatives and its compiled values."""
+
+from __future__ import annotations
+
+import keyword
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jumpnet.errors import ExpressionError
+from jumpnet.expressions.syntax import FUNCTION_NAMES, Builder, shorten
+
+if TYPE_CHECKING:
+    from jumpnet.expressions.symbolic import Compiled
+
+_ALIASES = ("x", "y", "z")
+
+
+def coordinate_names(dim: int) -> tuple[str, ...]:
+    """x1, ..., xd."""
+    return tuple(f"x{i + 1}" for i in range(dim))
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A checked formula in `variables`; equal texts with equal constants are equal expressions."""
+
+    text: str
+    variables: tuple[str, ...]
+    constants: tuple[tuple[str, float], ...] = ()
+    what: str = "expression"
+
+    @classmethod
+    def parse(
+        cls, text: str, dim: int, constants: Mapping[str, float] | None = None, *, what: str = "expression"
+    ) -> Expression:
+        """The formula `text` in x1..xd; ExpressionError says what is wrong with it."""
+        return cls.parse_in(text, coordinate_names(dim), constants, what=what)
+
+    @classmethod
+    def parse_in(
+        cls,
+        text: str,
+        variables: tuple[str, ...],
+        constants: Mapping[str, float] | None = None,
+        *,
+        what: str = "expression",
+    ) -> Expression:
+        """The formula `text` in the variables named."""
+        expression = cls(text, variables, _checked_constants(constants or {}, variables, what), what)
+        _ = expression.symbolic
+        return expression
+
+    @cached_property
+    def symbols(self) -> tuple[Any, ...]:
+        """One real sympy symbol per variable."""
+        import sympy
+
+        return tuple(sympy.Symbol(name, real=True) for name in self.variables)
+
+    @cached_property
+    def symbolic(self) -> Any:
+        """The sympy expression."""
+        return Builder(self.text, _names(self), self.what).result()
+
+    @cached_property
+    def is_constant(self) -> bool:
+        """No variable occurs in it."""
+        return not self.symbolic.free_symbols
+
+    def derivatives(self, order: int) -> list[Any]:
+        """Sympy expressions: the value (order 0), the gradient (1) or the Hessian row by row (2)."""
+        from jumpnet.expressions.symbolic import derivative
+
+        if order == 0:
+            return [self.symbolic]
+        gradient = [derivative(self.symbolic, s) for s in self.symbols]
+        if order == 1:
+            return gradient
+        d = len(self.symbols)
+        upper = {(i, j): derivative(gradient[i], self.symbols[j]) for i in range(d) for j in range(i, d)}
+        return [upper[min(i, j), max(i, j)] for i in range(d) for j in range(d)]
+
+    def compiled(self, order: int = 0) -> Compiled:
+        """x (n, d) -> (n, 1 | d | d*d), NumPy only."""
+        from jumpnet.expressions.symbolic import compile_vector
+
+        return compile_vector(self.derivatives(order), self.symbols)
+
+    @cached_property
+    def _value(self) -> Compiled:
+        return self.compiled(0)
+
+    def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values (n,) at the points x (n, d)."""
+        return self._value(x)[:, 0]
+
+
+def _checked_constants(
+    constants: Mapping[str, float], variables: tuple[str, ...], what: str
+) -> tuple[tuple[str, float], ...]:
+    reserved = {*variables, *FUNCTION_NAMES, "pi", "e", "r", "theta", *_ALIASES}
+    for name, value in constants.items():
+        if not (
+            isinstance(name, str) and name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
+        ):
+            raise ExpressionError(
+                f"{what}: {shorten(name)} cannot name a constant; use letters, digits and _."
+            )
+        if name in reserved:
+            raise ExpressionError(f"{what}: the constant {name!r} would hide a built-in name; rename it.")
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float | np.number)
+            or not math.isfinite(value)
+        ):
+            raise ExpressionError(
+                f"{what}: the constant {name!r} is {shorten(value)}; a finite number is wanted."
+            )
+    return tuple((name, float(value)) for name, value in sorted(constants.items()))
+
+
+def _names(expression: Expression) -> dict[str, Any]:
+    """Every name the expression may use, with its sympy meaning."""
+    import sympy
+
+    from jumpnet.expressions.symbolic import number
+
+    symbols = expression.symbols
+    names: dict[str, Any] = {"pi": sympy.pi, "e": sympy.E}
+    if expression.variables == coordinate_names(len(symbols)):
+        if len(symbols) <= 3:
+            names.update(zip(_ALIASES, symbols, strict=False))
+        names["r"] = sympy.sqrt(sum(s**2 for s in symbols))
+        if len(symbols) == 2:
+            names["theta"] = sympy.atan2(symbols[1], symbols[0])
+    names.update(zip(expression.variables, symbols, strict=True))
+    names.update((name, number(value)) for name, value in expression.constants)
+    return names
