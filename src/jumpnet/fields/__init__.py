@@ -1,8 +1,8 @@
 """Functions of the point: scalar fields, matrix fields and functions of one variable.
 
 A number, a formula or a callable becomes an object with values and derivatives. Formulas are differentiated
-by sympy; callables are written with jax.numpy and differentiated by JAX, in float64 and only when a derivative
-is asked for.
+by sympy; callables are written with jax.numpy and differentiated by JAX, in float64 and only when a
+derivative is asked for.
 """
 
 from jumpnet.fields.callables import call_checked, finite_number, point
