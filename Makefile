@@ -1,0 +1,69 @@
+# Everything runs in .venv, which `make install` makes. Start with `make demo` or `make test`.
+
+PYTHON ?= python3
+JOBS   ?= 2
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+# One BLAS thread per process: the factorisations are small, and the parallelism is between test workers.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+export MPLBACKEND := Agg
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-all check lint types layers docs bench format clean distclean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+install: $(STAMP) ## make .venv with the package (editable) and the developer's tools
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "jumpnet needs Python 3.11 or newer; say which one with: make install PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { echo "python3 -m venv failed; on Debian and Ubuntu install the package python3-venv."; exit 1; }
+	@echo "installing jumpnet and its tools into $(VENV) (a minute or two, once)"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: install ## solve two problems and write the pictures to demo-output/
+	$(BIN)/jumpnet demo -o demo-output
+
+test: check ## all checks, then the tests that are not slow
+	$(BIN)/python -m pytest -m "not slow" -n $(JOBS) --dist loadfile
+
+test-all: check ## all checks, then every test
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+
+check: lint types layers docs ## ruff, pyright, import layers, docs build
+
+lint: install ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install ## pyright on src
+	$(BIN)/pyright
+
+layers: install ## no layer imports from one above it
+	$(BIN)/lint-imports
+
+docs: install ## build the documentation into site/
+	$(BIN)/mkdocs build --strict --quiet
+
+bench: install ## time the kernels against LAPACK and automatic differentiation
+	$(BIN)/python -m pytest benchmarks -p no:xdist
+
+format: install ## let ruff rewrite what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove what was built or cached, but keep .venv
+	rm -rf site demo-output dist build .pytest_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
+	find src tests benchmarks examples -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+distclean: clean ## clean, and remove .venv
+	rm -rf $(VENV)
