@@ -12,6 +12,7 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export MPLBACKEND := Agg
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-all check lint types layers docs bench format clean distclean
@@ -49,7 +50,7 @@ types: install ## pyright on src
 	$(BIN)/pyright
 
 layers: install ## no layer imports from one above it
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 docs: install ## build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet
