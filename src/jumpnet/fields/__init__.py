@@ -11,6 +11,7 @@ from jumpnet.fields.scalar import (
     ConstantField,
     ExpressionField,
     Field,
+    Values,
     field_from_spec,
     scalar_field,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "Field",
     "TensorField",
     "Univariate",
+    "Values",
     "call_checked",
     "field_from_spec",
     "finite_number",

@@ -22,12 +22,20 @@ Array = NDArray[np.float64]
 Spec = dict[str, Any]
 
 
-class Field(ABC):
-    """A scalar function of x; points are (n, d) float64 arrays."""
+class Values(ABC):
+    """A scalar function of x of which only values are wanted; points are (n, d) float64 arrays."""
 
     @abstractmethod
     def value(self, x: Array) -> Array:
-        """u (n,)."""
+        """Values (n,)."""
+
+    @abstractmethod
+    def spec(self) -> Spec | None:
+        """A JSON-able description, None if there is none (a callable)."""
+
+
+class Field(Values):
+    """A scalar function of x with its first two derivatives."""
 
     @abstractmethod
     def gradient(self, x: Array) -> Array:
@@ -36,10 +44,6 @@ class Field(ABC):
     @abstractmethod
     def hessian(self, x: Array) -> Array:
         """d2u/dx_i dx_j (n, d, d)."""
-
-    @abstractmethod
-    def spec(self) -> Spec | None:
-        """A JSON-able description, None if there is none (a callable)."""
 
 
 @dataclass(frozen=True)

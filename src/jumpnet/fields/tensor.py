@@ -173,8 +173,8 @@ class GivenDivergence(TensorField):
     def is_constant(self) -> bool:
         return self.matrix.is_constant
 
-    def spec(self) -> None:
-        return None
+    def spec(self) -> Spec | None:
+        return self.matrix.spec()  # a matrix that can be stored can be differentiated
 
 
 def tensor_field(

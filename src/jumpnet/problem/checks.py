@@ -1,0 +1,113 @@
+"""What can be known of a problem before it is solved: all data are evaluated at probe points, fixed seed."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jumpnet.errors import JumpnetWarning, ProblemError
+from jumpnet.fields import point
+from jumpnet.problem.conditions import Array
+
+if TYPE_CHECKING:
+    from jumpnet.problem.problem import Problem
+
+PROBE_SEED = 90125
+PROBES_PER_PIECE = 32
+PROBES_PER_FACE = 24
+SYMMETRY = 1e-10  # relative to the largest entry of the matrix; formulas are exact, callables may round
+
+
+def check(problem: Problem) -> None:
+    """ProblemError, in one sentence, for the first thing wrong; JumpnetWarning for what is merely unusual."""
+    lam_zero = _check_pieces(problem)
+    fixed = _check_boundary(problem)
+    _check_interfaces(problem)
+    if lam_zero and not fixed:
+        raise ProblemError(
+            "the solution is not unique: lam is 0 everywhere and the boundary has only Neumann conditions, "
+            "so any constant may be added; give a Dirichlet condition on one part."
+        )
+
+
+def _check_pieces(problem: Problem) -> bool:
+    """Check A, lam, f and the exact solution inside every piece; True if lam vanishes at all probe points."""
+    parts = problem.partition
+    count = PROBES_PER_PIECE * parts.size
+    points, labels = parts.sample_interior(count, seed=PROBE_SEED, minimum=PROBES_PER_PIECE)
+    lam_zero, negative = True, []
+    for piece in range(parts.size):
+        x = points[labels == piece]
+        matrix, _, lam, _ = problem.pde(piece, x)
+        _check_matrix(matrix, x, piece)
+        lam_zero = lam_zero and not lam.any()
+        if (lam < 0).any():
+            negative.append((piece, float(lam.min()), x[int(np.argmin(lam))]))
+        if problem.exact is not None:
+            _check_exact(problem, piece, x)
+    if negative:
+        piece, value, where = min(negative, key=lambda item: item[1])
+        warnings.warn(
+            f"lam is negative in {len(negative)} of {parts.size} pieces, e.g. {value:.4g} in piece "
+            f"{piece} at "
+            f"{point(where)}; the problem may have no unique solution.",
+            JumpnetWarning,
+            stacklevel=4,
+        )
+    return lam_zero
+
+
+def _check_matrix(matrix: Array, x: Array, piece: int) -> None:
+    skew = np.abs(matrix - matrix.transpose(0, 2, 1)).max(axis=(1, 2))
+    size = np.abs(matrix).max(axis=(1, 2))
+    worst = int(np.argmax(skew - SYMMETRY * size))
+    if skew[worst] > SYMMETRY * size[worst]:
+        raise ProblemError(
+            f"A in piece {piece} is not symmetric at {point(x[worst])}, where it is "
+            f"{_matrix(matrix[worst])}; "
+            "a symmetric matrix is wanted."
+        )
+    lowest = np.linalg.eigvalsh(matrix)[:, 0]
+    worst = int(np.argmin(lowest))
+    if not lowest[worst] > 0:
+        raise ProblemError(
+            f"A in piece {piece} is not positive definite at {point(x[worst])}, where it is "
+            f"{_matrix(matrix[worst])} with lowest eigenvalue {lowest[worst]:.4g}; all eigenvalues "
+            "must be positive."
+        )
+
+
+def _check_exact(problem: Problem, piece: int, x: Array) -> None:
+    bad = ~np.isfinite(problem.exact_values(x, np.full(x.shape[0], piece)))
+    if bad.any():
+        raise ProblemError(f"exact in piece {piece} is not finite at {point(x[int(np.argmax(bad))])}.")
+
+
+def _check_boundary(problem: Problem) -> bool:
+    """Check the data of every part; say whether some condition fixes the constant."""
+    parts, fixed = problem.partition, False
+    for part in parts.boundary_parts:
+        x, normals, labels, _ = parts.sample_boundary(PROBES_PER_FACE, seed=PROBE_SEED, part=part)
+        kind, alpha, _ = problem.boundary_data(part, x, normals, labels)
+        fixed = fixed or bool(alpha.any())
+        if kind == "robin" and (alpha < 0).any():
+            warnings.warn(
+                f"alpha of Robin on {part!r} is negative, {alpha.min():.4g} at "
+                f"{point(x[int(np.argmin(alpha))])}; "
+                "the problem may have no unique solution.",
+                JumpnetWarning,
+                stacklevel=4,
+            )
+    return fixed
+
+
+def _check_interfaces(problem: Problem) -> None:
+    for interface in problem.partition.interfaces:
+        x, normals = problem.partition.sample_interface(interface.pair, PROBES_PER_FACE, seed=PROBE_SEED)
+        problem.jump_data(interface.pair, x, normals)
+
+
+def _matrix(matrix: Array) -> str:
+    return "[" + ", ".join("[" + ", ".join(f"{v:.4g}" for v in row) + "]" for row in matrix) + "]"

@@ -1,0 +1,171 @@
+"""Boundary conditions and jumps: what the user writes, and what it is turned into.
+
+`Dirichlet`, `Neumann`, `Robin` and `Jump` hold the user's data as given. `BoundaryCondition` and
+`JumpCondition` are the same after checking, with data that can be evaluated; in a manufactured problem
+these depend on the normal and on the piece too, which a user's data never do.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jumpnet.errors import ProblemError
+from jumpnet.expressions import shorten
+from jumpnet.fields import ConstantField, Field, Values, scalar_field
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int_]
+Kind = Literal["dirichlet", "neumann", "robin"]
+Source = float | str | Callable[[Any], Any] | Values
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Dirichlet:
+    """u = g on a part of the boundary."""
+
+    g: Source | BoundaryData = 0.0
+    kind: ClassVar[Kind] = "dirichlet"
+
+
+@dataclass(frozen=True)
+class Neumann:
+    """A grad u . n = g on a part of the boundary, n pointing outward."""
+
+    g: Source | BoundaryData = 0.0
+    kind: ClassVar[Kind] = "neumann"
+
+
+@dataclass(frozen=True)
+class Robin:
+    """alpha u + A grad u . n = g on a part of the boundary, n pointing outward."""
+
+    alpha: Source
+    g: Source | BoundaryData = 0.0
+    kind: ClassVar[Kind] = "robin"
+
+
+Condition = Dirichlet | Neumann | Robin
+
+
+@dataclass(frozen=True)
+class Jump:
+    """[u] = v and [A grad u . n] = w on the interface of pieces a < b: [q] = q_a - q_b, n from b to a."""
+
+    v: Source | JumpData = 0.0
+    w: Source | JumpData = 0.0
+
+
+class BoundaryData(ABC):
+    """The right-hand side of a boundary condition."""
+
+    @abstractmethod
+    def value(self, x: Array, normals: Array, labels: Labels) -> Array:
+        """g (n,) at boundary points with outward normals and the pieces that they bound."""
+
+    @abstractmethod
+    def spec(self) -> dict[str, Any] | None:
+        """A JSON-able description, None if there is none."""
+
+
+class JumpData(ABC):
+    """The right-hand side of a jump condition on one interface."""
+
+    @abstractmethod
+    def value(self, x: Array, normals: Array) -> Array:
+        """v or w (n,) at interface points with normals from b to a."""
+
+    @abstractmethod
+    def spec(self) -> dict[str, Any] | None:
+        """A JSON-able description, None if there is none."""
+
+
+@dataclass(frozen=True)
+class GivenOnBoundary(BoundaryData):
+    """A user's function of x."""
+
+    function: Values
+
+    def value(self, x: Array, normals: Array, labels: Labels) -> Array:
+        return self.function.value(x)
+
+    def spec(self) -> dict[str, Any] | None:
+        return self.function.spec()
+
+
+@dataclass(frozen=True)
+class GivenOnInterface(JumpData):
+    """A user's function of x."""
+
+    function: Values
+
+    def value(self, x: Array, normals: Array) -> Array:
+        return self.function.value(x)
+
+    def spec(self) -> dict[str, Any] | None:
+        return self.function.spec()
+
+
+@dataclass(frozen=True)
+class BoundaryCondition:
+    """alpha u + beta A grad u . n = g with beta = 0 for Dirichlet (alpha = 1) and 1 otherwise."""
+
+    kind: Kind
+    alpha: Field
+    g: BoundaryData
+
+
+@dataclass(frozen=True)
+class JumpCondition:
+    """[u] = v and [A grad u . n] = w on one interface."""
+
+    v: JumpData
+    w: JumpData
+
+
+def boundary_condition(
+    condition: Any, dim: int, part: str, constants: Mapping[str, float] | None
+) -> BoundaryCondition:
+    """What the user gave for one part of the boundary, ready to be evaluated."""
+    if isinstance(condition, type) and issubclass(condition, Dirichlet | Neumann | Robin):
+        raise ProblemError(
+            f"boundary[{part!r}] is the class {condition.__name__}; give it data, e.g. {_example(condition)}."
+        )
+    if not isinstance(condition, Dirichlet | Neumann | Robin):
+        raise ProblemError(
+            f"boundary[{part!r}] is {shorten(condition)}; Dirichlet(g), Neumann(g) or Robin(alpha, "
+            "g) is wanted."
+        )
+    where = f"of {type(condition).__name__} on {part!r}"
+    alpha: Field = ConstantField(1.0 if condition.kind == "dirichlet" else 0.0, dim)
+    if isinstance(condition, Robin):
+        alpha = scalar_field(condition.alpha, dim, what=f"alpha {where}", constants=constants)
+    g = condition.g
+    if not isinstance(g, BoundaryData):
+        g = GivenOnBoundary(scalar_field(g, dim, what=f"g {where}", constants=constants))
+    return BoundaryCondition(condition.kind, alpha, g)
+
+
+def jump_condition(jump: Any, dim: int, pair: Pair, constants: Mapping[str, float] | None) -> JumpCondition:
+    """What the user gave for one interface, ready to be evaluated."""
+    if not isinstance(jump, Jump):
+        raise ProblemError(f"jumps[{pair}] is {shorten(jump)}; Jump(v=..., w=...) is wanted.")
+
+    def resolved(source: Any, name: str) -> JumpData:
+        if isinstance(source, JumpData):
+            return source
+        return GivenOnInterface(
+            scalar_field(source, dim, what=f"{name} on interface {pair}", constants=constants)
+        )
+
+    return JumpCondition(resolved(jump.v, "v"), resolved(jump.w, "w"))
+
+
+def _example(condition: type) -> str:
+    return "Robin(1.0, 0.0)" if condition is Robin else f"{condition.__name__}(0.0)"

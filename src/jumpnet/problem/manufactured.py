@@ -1,0 +1,163 @@
+"""Problems with a known solution: u is given in every piece, and f, g, v, w are derived from it.
+
+All data are evaluated pointwise from the fields of u, A and lam, by the equations themselves; nothing is
+multiplied out symbolically, so large formulas stay fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jumpnet.errors import ProblemError
+from jumpnet.expressions import shorten
+from jumpnet.fields import Field, TensorField, Values, scalar_field
+from jumpnet.geometry import Partition
+from jumpnet.problem import inputs
+from jumpnet.problem.conditions import (
+    Array,
+    BoundaryData,
+    Condition,
+    Dirichlet,
+    Jump,
+    JumpData,
+    Labels,
+    Neumann,
+    Robin,
+)
+from jumpnet.problem.problem import Problem
+
+DERIVED = {"kind": "manufactured"}
+
+
+@dataclass(frozen=True)
+class DerivedSource(Values):
+    """f = A : hess u + div A . grad u - lam u in one piece."""
+
+    u: Field
+    A: TensorField
+    lam: Field
+
+    def value(self, x: Array) -> Array:
+        gradient = self.u.gradient(x)
+        return (
+            np.einsum("nij,nij->n", self.A.value(x), self.u.hessian(x))
+            + np.einsum("ni,ni->n", self.A.divergence(x), gradient)
+            - self.lam.value(x) * self.u.value(x)
+        )
+
+    def spec(self) -> dict[str, Any]:
+        return DERIVED
+
+
+@dataclass(frozen=True)
+class DerivedOnBoundary(BoundaryData):
+    """g = alpha u + beta A grad u . n with u and A of the piece that the point bounds."""
+
+    u: tuple[Field, ...]
+    A: tuple[TensorField, ...]
+    alpha: Field | None  # None: no value term
+    beta: float
+
+    def value(self, x: Array, normals: Array, labels: Labels) -> Array:
+        g = np.zeros(x.shape[0])
+        for piece in np.unique(labels):
+            mine = labels == piece
+            if self.alpha is not None:
+                g[mine] += self.alpha.value(x[mine]) * self.u[piece].value(x[mine])
+            if self.beta:
+                g[mine] += self.beta * normal_flux(self.u[piece], self.A[piece], x[mine], normals[mine])
+        return g
+
+    def spec(self) -> dict[str, Any]:
+        return DERIVED
+
+
+@dataclass(frozen=True)
+class DerivedValueJump(JumpData):
+    """v = u_a - u_b."""
+
+    u: tuple[Field, Field]
+
+    def value(self, x: Array, normals: Array) -> Array:
+        return self.u[0].value(x) - self.u[1].value(x)
+
+    def spec(self) -> dict[str, Any]:
+        return DERIVED
+
+
+@dataclass(frozen=True)
+class DerivedFluxJump(JumpData):
+    """w = A_a grad u_a . n - A_b grad u_b . n."""
+
+    u: tuple[Field, Field]
+    A: tuple[TensorField, TensorField]
+
+    def value(self, x: Array, normals: Array) -> Array:
+        return normal_flux(self.u[0], self.A[0], x, normals) - normal_flux(self.u[1], self.A[1], x, normals)
+
+    def spec(self) -> dict[str, Any]:
+        return DERIVED
+
+
+def normal_flux(u: Field, A: TensorField, x: Array, normals: Array) -> Array:
+    """A grad u . n (n,)."""
+    return np.einsum("ni,nij,nj->n", normals, A.value(x), u.gradient(x))
+
+
+def manufactured(
+    parts: Partition,
+    u: Any,
+    A: Any = 1.0,
+    lam: Any = 0.0,
+    boundary: Any = Dirichlet,
+    *,
+    div_A: Any = None,
+    constants: Mapping[str, float] | None = None,
+) -> Problem:
+    """The problem whose solution is u (one value per piece): f, boundary data and jumps follow from it.
+
+    `boundary` gives kinds only: `Dirichlet`, `Neumann` or `(Robin, alpha)`, for all parts or per part name.
+    """
+    parts = inputs.partition(parts)
+    names = inputs.constants(constants)
+    exact = inputs.fields(u, parts, "u", names)
+    matrices = inputs.matrices(A, div_A, parts, names)
+    decay = inputs.fields(lam, parts, "lam", names)
+    kinds = boundary if isinstance(boundary, Mapping) else dict.fromkeys(parts.boundary_parts, boundary)
+    conditions = {
+        part: _condition(kind, part, parts.dim, exact, matrices, names)
+        for part, kind in inputs.named_parts(kinds, parts).items()
+    }
+    jumps = {}
+    for interface in parts.interfaces:
+        a, b = interface.pair
+        sides, fluxes = (exact[a], exact[b]), (matrices[a], matrices[b])
+        jumps[a, b] = Jump(DerivedValueJump(sides), DerivedFluxJump(sides, fluxes))
+    source = [DerivedSource(*piece) for piece in zip(exact, matrices, decay, strict=True)]
+    return Problem(parts, list(matrices), list(decay), source, conditions, jumps, exact=list(exact))
+
+
+def _condition(
+    kind: Any,
+    part: str,
+    dim: int,
+    u: tuple[Field, ...],
+    A: tuple[TensorField, ...],
+    names: dict[str, float],
+) -> Condition:
+    if kind is Dirichlet:
+        return Dirichlet(DerivedOnBoundary(u, A, scalar_field(1.0, dim, what="alpha"), 0.0))
+    if kind is Neumann:
+        return Neumann(DerivedOnBoundary(u, A, None, 1.0))
+    if isinstance(kind, tuple) and len(kind) == 2 and kind[0] is Robin:
+        alpha = scalar_field(kind[1], dim, what=f"alpha of Robin on {part!r}", constants=names)
+        return Robin(alpha, DerivedOnBoundary(u, A, alpha, 1.0))
+    raise ProblemError(
+        f"boundary[{part!r}] is {shorten(kind)}; a manufactured problem derives its data, so the "
+        "kind alone is "
+        "wanted: Dirichlet, Neumann or (Robin, alpha)."
+    )

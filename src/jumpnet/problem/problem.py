@@ -1,0 +1,153 @@
+"""The `Problem`: a partition, its equations, and the values of all data at any point.
+
+div(A grad u) - lam u = f   in each piece,      [u] = v,  [A grad u . n] = w   on each interface,
+and u = g, A grad u . n = g or alpha u + A grad u . n = g   on each part of the boundary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jumpnet.errors import ProblemError
+from jumpnet.fields import Field, TensorField, Values, point
+from jumpnet.geometry import Partition
+from jumpnet.problem import inputs
+from jumpnet.problem.conditions import (
+    Array,
+    BoundaryCondition,
+    Condition,
+    Dirichlet,
+    Jump,
+    JumpCondition,
+    Kind,
+    Labels,
+    Pair,
+)
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class Problem:
+    """An elliptic interface problem, checked.
+
+    `A`, `lam`, `f` and `exact` are one value for every piece or a list with one per piece; a value is a
+    number, a formula, a callable of x (n, d) written with jax.numpy, or for `A` a d x d matrix of numbers
+    and formulas. `boundary` is one condition or a mapping from part names; `jumps` one `Jump` or a mapping
+    from pairs (a, b), a < b. `div_A` is needed only for a callable `A` that JAX cannot differentiate;
+    `exact` only to measure errors; `constants` are names that formulas may use.
+    """
+
+    partition: Partition
+    A: tuple[TensorField, ...]
+    lam: tuple[Field, ...]
+    f: tuple[Values, ...]
+    boundary: Mapping[str, BoundaryCondition]
+    jumps: Mapping[Pair, JumpCondition]
+    exact: tuple[Field, ...] | None
+
+    def __init__(
+        self,
+        parts: Partition,
+        A: Any = 1.0,
+        lam: Any = 0.0,
+        f: Any = 0.0,
+        boundary: Condition | Mapping[str, Condition] = Dirichlet(0.0),
+        jumps: Jump | Mapping[Pair, Jump] = Jump(),
+        *,
+        div_A: Any = None,
+        exact: Any = None,
+        constants: Mapping[str, float] | None = None,
+    ) -> None:
+        from jumpnet.problem.checks import check
+
+        parts = inputs.partition(parts)
+        names = inputs.constants(constants)
+        given = {
+            "partition": parts,
+            "A": inputs.matrices(A, div_A, parts, names),
+            "lam": inputs.fields(lam, parts, "lam", names),
+            "f": inputs.values(f, parts, "f", names),
+            "boundary": inputs.boundary(boundary, parts, names),
+            "jumps": inputs.jumps(jumps, parts, names),
+            "exact": None if exact is None else inputs.fields(exact, parts, "exact", names),
+        }
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+        check(self)
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates."""
+        return self.partition.dim
+
+    def pde(self, piece: int, x: Array) -> tuple[Array, Array, Array, Array]:
+        """A (n, d, d), div A (n, d), lam (n,) and f (n,) at points of one piece."""
+        matrix, where = self.A[piece], f"in piece {piece}"
+        return (
+            finite(matrix.value(x), x, f"A {where}"),
+            finite(matrix.divergence(x), x, f"div A {where}"),
+            finite(self.lam[piece].value(x), x, f"lam {where}"),
+            finite(self.f[piece].value(x), x, f"f {where}"),
+        )
+
+    def boundary_data(self, part: str, x: Array, normals: Array, labels: Labels) -> tuple[Kind, Array, Array]:
+        """The kind of condition on a part, and alpha (n,) and g (n,) of alpha u + beta A grad u . n = g."""
+        name = self.partition.part_name(part)
+        condition = self.boundary[name]
+        alpha = finite(condition.alpha.value(x), x, f"alpha on {name!r}")
+        g = finite(condition.g.value(x, normals, labels), x, f"g on {name!r}")
+        return condition.kind, alpha, g
+
+    def jump_data(self, pair: Pair, x: Array, normals: Array) -> tuple[Array, Array]:
+        """v (n,) and w (n,) at points of the interface of a pair of pieces, with normals from b to a."""
+        jump = self.jumps[pair]
+        return (
+            finite(jump.v.value(x, normals), x, f"v on interface {pair}"),
+            finite(jump.w.value(x, normals), x, f"w on interface {pair}"),
+        )
+
+    def exact_values(self, x: Array, labels: Labels) -> Array:
+        """The exact solution (n,) seen from the pieces given."""
+        if self.exact is None:
+            raise ProblemError(
+                "this problem has no exact solution; give it as exact= or use manufactured(...)."
+            )
+        values = np.empty(x.shape[0])
+        for piece, u in enumerate(self.exact):
+            mine = labels == piece
+            if mine.any():
+                values[mine] = u.value(x[mine])
+        return values
+
+    def spec(self) -> dict[str, Any]:
+        """A JSON-able description; its entry "missing" names what cannot be stored (callables)."""
+        from jumpnet.problem.storage import problem_spec
+
+        return problem_spec(self)
+
+    @staticmethod
+    def from_spec(spec: dict[str, Any]) -> Problem:
+        """The problem described by `spec()`; ProblemError if anything is missing."""
+        from jumpnet.problem.storage import problem_from_spec
+
+        return problem_from_spec(spec)
+
+    def __repr__(self) -> str:
+        size, faces = self.partition.size, len(self.partition.interfaces)
+        return (
+            f"Problem({self.dim}-D, {size} piece{'s' * (size != 1)}, {faces} interface{'s' * (faces != 1)})"
+        )
+
+
+def finite(values: Array, x: Array, what: str) -> Array:
+    """The values, if all are finite."""
+    bad = ~np.isfinite(values.reshape(x.shape[0], -1)).all(axis=1) if x.shape[0] else np.zeros(0, bool)
+    if bad.any():
+        raise ProblemError(
+            f"{what} is not finite at {int(bad.sum())} of {x.shape[0]} points, e.g. "
+            f"{point(x[int(np.argmax(bad))])}; it must be finite wherever it is used."
+        )
+    return values
