@@ -1,0 +1,200 @@
+"""Union, intersection and complement of shapes; a difference is an intersection with a complement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jumpnet.errors import GeometryError
+from jumpnet.geometry import checks
+from jumpnet.geometry.checks import Bounds, Floats
+from jumpnet.geometry.patches import Flipped, PointPatch, Trimmed
+from jumpnet.geometry.shape import Patch, Shape
+
+STEP = 1e-8
+"""How far to either side of a boundary point one looks, in units of the size of what is looked at."""
+
+
+@dataclass(frozen=True)
+class Complement(Shape):
+    """Everything outside a shape."""
+
+    shape: Shape
+    clipped: ClassVar[bool] = True
+    connected: ClassVar[bool] = False
+
+    @property
+    def dim(self) -> int:
+        return self.shape.dim
+
+    @property
+    def bounds(self) -> Bounds:
+        return np.full(self.dim, -np.inf), np.full(self.dim, np.inf)
+
+    def level(self, x: ArrayLike) -> Floats:
+        return -self.shape.level(x)
+
+    def contains(self, x: ArrayLike, slack: float = 0.0) -> np.ndarray:
+        # -level < slack; at slack 0 the boundary itself is left out, on both sides
+        return ~self.shape.contains(x, np.nextafter(-slack, np.inf))
+
+    def normal(self, x: ArrayLike) -> Floats:
+        return -self.shape.normal(x)
+
+    def patches(self, within: Bounds | None = None) -> tuple[Patch, ...]:
+        return tuple(
+            PointPatch(p.x, -p.sign) if isinstance(p, PointPatch) else Flipped(p)
+            for p in self.shape.patches(within)
+        )
+
+    def spec(self) -> dict[str, Any] | None:
+        inner = self.shape.spec()
+        return None if inner is None else {"shape": "complement", "of": inner}
+
+
+@dataclass(frozen=True)
+class Union(Shape):
+    """The points of any of several shapes."""
+
+    parts: tuple[Shape, ...]
+    connected: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", _flat(Union, self.parts))
+
+    @property
+    def clipped(self) -> bool:  # type: ignore[override]
+        return any(part.clipped for part in self.parts)
+
+    @property
+    def dim(self) -> int:
+        return self.parts[0].dim
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        lower, upper = zip(*(part.bounds for part in self.parts), strict=True)
+        return np.min(lower, axis=0), np.max(upper, axis=0)
+
+    def level(self, x: ArrayLike) -> Floats:
+        return np.min([part.level(x) for part in self.parts], axis=0)
+
+    def contains(self, x: ArrayLike, slack: float = 0.0) -> np.ndarray:
+        return np.any([part.contains(x, slack) for part in self.parts], axis=0)
+
+    def normal(self, x: ArrayLike) -> Floats:
+        return _active_normal(self, self.parts, checks.points(x, self.dim), -1.0)
+
+    def patches(self, within: Bounds | None = None) -> tuple[Patch, ...]:
+        return _trimmed(self, self.parts, within)
+
+    def spec(self) -> dict[str, Any] | None:
+        return _parts_spec("union", self.parts)
+
+
+@dataclass(frozen=True)
+class Intersection(Shape):
+    """The points that several shapes share."""
+
+    parts: tuple[Shape, ...]
+    connected: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", _flat(Intersection, self.parts))
+
+    @property
+    def clipped(self) -> bool:  # type: ignore[override]
+        return all(part.clipped for part in self.parts)
+
+    @property
+    def dim(self) -> int:
+        return self.parts[0].dim
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        lower, upper = zip(*(part.bounds for part in self.parts), strict=True)
+        return np.max(lower, axis=0), np.min(upper, axis=0)
+
+    def level(self, x: ArrayLike) -> Floats:
+        return np.max([part.level(x) for part in self.parts], axis=0)
+
+    def contains(self, x: ArrayLike, slack: float = 0.0) -> np.ndarray:
+        return np.all([part.contains(x, slack) for part in self.parts], axis=0)
+
+    def normal(self, x: ArrayLike) -> Floats:
+        return _active_normal(self, self.parts, checks.points(x, self.dim), 1.0)
+
+    def patches(self, within: Bounds | None = None) -> tuple[Patch, ...]:
+        return _trimmed(self, self.parts, within)
+
+    def spec(self) -> dict[str, Any] | None:
+        return _parts_spec("intersection", self.parts)
+
+
+def complement(shape: Shape) -> Shape:
+    """Everything outside `shape`; the complement of a complement is the shape itself."""
+    return shape.shape if isinstance(shape, Complement) else Complement(shape)
+
+
+def _flat(kind: type, parts: tuple[Shape, ...]) -> tuple[Shape, ...]:
+    flat: list[Shape] = []
+    for part in parts:
+        flat.extend(part.parts if isinstance(part, Union | Intersection) and type(part) is kind else (part,))
+    dims = {part.dim for part in flat}
+    if len(dims) != 1:
+        raise GeometryError(
+            f"shapes of {' and '.join(str(d) for d in sorted(dims))} dimensions cannot be combined; "
+            "give shapes of one dimension."
+        )
+    return tuple(flat)
+
+
+def _parts_spec(name: str, parts: tuple[Shape, ...]) -> dict[str, Any] | None:
+    specs = [part.spec() for part in parts]
+    return None if None in specs else {"shape": name, "parts": specs}
+
+
+def _active_normal(whole: Shape, parts: tuple[Shape, ...], x: Floats, sign: float) -> Floats:
+    """The normal of the part that decides the level; nan where two parts with different normals do."""
+    levels = sign * np.array([part.level(x) for part in parts])
+    top = levels.max(axis=0)
+    result = np.full(x.shape, np.nan)
+    done = np.zeros(len(x), dtype=bool)
+    for part, level in zip(parts, levels, strict=True):
+        active = np.flatnonzero(top - level <= 1e-12 * whole.size)
+        normals = part.normal(x[active])
+        clash = done[active] & ~(np.abs(normals - result[active]).max(axis=1) < 1e-9)
+        normals[clash] = np.nan
+        result[active] = normals
+        done[active] = True
+    return result
+
+
+def _trimmed(whole: Shape, parts: tuple[Shape, ...], within: Bounds | None) -> tuple[Patch, ...]:
+    """The parts' patches where they bound the whole, each point once even where two parts share it."""
+    if within is None and np.all(np.isfinite(whole.bounds)):
+        within = whole.bounds
+    size = whole.size if within is None else float(np.linalg.norm(within[1] - within[0]))
+    step = STEP * size
+    patches: list[Patch] = []
+    for k, part in enumerate(parts):
+
+        def keep(x: Floats, normals: Floats, k: int = k) -> np.ndarray:
+            behind, ahead = x - step * normals, x + step * normals
+            kept = whole.contains(behind) & ~whole.contains(ahead)
+            for earlier in parts[:k]:
+                kept &= earlier.contains(behind) == earlier.contains(ahead)
+            return kept
+
+        for patch in part.patches(within):
+            if isinstance(patch, PointPatch):
+                if keep(np.array([[patch.x]]), np.array([[patch.sign]]))[0]:
+                    patches.append(patch)
+                continue
+            trimmed = Trimmed(patch, whole.dim, keep)
+            if trimmed.share > 0.0:
+                patches.append(trimmed)
+    return tuple(patches)

@@ -1,0 +1,236 @@
+"""A domain cut into pieces: labels, interfaces, outer boundary, and points on all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jumpnet.errors import GeometryError
+from jumpnet.geometry import checks, sampling
+from jumpnet.geometry.checks import Bounds, Floats
+from jumpnet.geometry.holes import Hole, find_holes
+from jumpnet.geometry.labels import Labeller
+from jumpnet.geometry.primitives import Box, Interval
+from jumpnet.geometry.randomness import Seed, generator, is_quasi
+from jumpnet.geometry.shape import Shape
+from jumpnet.geometry.specs import shape_from_spec
+from jumpnet.geometry.tracing import Pair, Wall, Walls
+from jumpnet.geometry.validity import check_layout, check_shapes
+
+ALIASES = {"left": "x1-", "right": "x1+", "bottom": "x2-", "top": "x2+", "front": "x3-", "back": "x3+"}
+
+
+@dataclass(frozen=True)
+class Interface:
+    """Where the pieces a < b touch, and the length or area of it (in 1-D: the number of points)."""
+
+    pair: Pair
+    measure: float
+
+
+class Partition:
+    """A domain and its pieces: piece i is `pieces[i-1]`, piece 0 is the rest.
+
+    Pieces must not overlap and must lie in the domain; half-spaces, level sets and complements are cut off at it.
+    """
+
+    def __init__(
+        self, domain: Shape, pieces: Sequence[Shape] = (), names: Sequence[str] | None = None
+    ) -> None:
+        pieces = (pieces,) if isinstance(pieces, Shape) else tuple(pieces)
+        check_shapes(domain, pieces)
+        check_layout(domain, pieces)
+        self.domain = domain
+        self.pieces = pieces
+        self.names = _checked_names(names, len(pieces) + 1)
+        self._labeller = Labeller(domain, pieces)
+        sampling.check_rest(self._labeller)
+
+    @classmethod
+    def chain(cls, breakpoints: ArrayLike, names: Sequence[str] | None = None) -> Partition:
+        """Consecutive intervals between rising breakpoints, numbered from the left, piece 0 the first."""
+        ends = checks.vector(breakpoints, "the breakpoints of a chain")
+        if len(ends) < 2 or any(a >= b for a, b in zip(ends, ends[1:], strict=False)):
+            raise GeometryError("the breakpoints of a chain must be at least two rising numbers.")
+        pieces = [Interval(a, b) for a, b in zip(ends[1:], ends[2:], strict=False)]
+        return cls(Interval(ends[0], ends[-1]), pieces, names)
+
+    def __repr__(self) -> str:
+        return f"Partition({self.domain!r}, {self.size} pieces)"
+
+    @property
+    def dim(self) -> int:
+        """The number of coordinates."""
+        return self.domain.dim
+
+    @property
+    def size(self) -> int:
+        """The number of pieces, piece 0 included."""
+        return len(self.pieces) + 1
+
+    @property
+    def bounds(self) -> Bounds:
+        """The box of the domain."""
+        return self.domain.bounds
+
+    def label(self, x: ArrayLike) -> np.ndarray:
+        """The piece of each point (n,), -1 outside the domain; the domain's boundary belongs to it."""
+        return self._labeller(checks.points(x, self.dim))
+
+    # --- interfaces and outer boundary ---------------------------------------------------------------------------
+
+    @cached_property
+    def _walls(self) -> Walls:
+        walls = [Wall(0, patch) for patch in self.domain.patches()]
+        for k, piece in enumerate(self.pieces, start=1):
+            walls += [Wall(k, patch) for patch in piece.patches(self.bounds)]
+        return Walls(self._labeller, tuple(walls), self.dim, sampling.STEP * self.domain.size)
+
+    @cached_property
+    def interfaces(self) -> tuple[Interface, ...]:
+        """The pairs of pieces that touch, in order."""
+        return tuple(Interface(pair, measure) for pair, measure in self._walls.interfaces.items())
+
+    @cached_property
+    def boundary_parts(self) -> tuple[str, ...]:
+        """The names of the parts of the outer boundary: x1-, x1+, ... of a box, else one part."""
+        if isinstance(self.domain, Box | Interval):
+            return tuple(f"x{axis}{side}" for axis in range(1, self.dim + 1) for side in "-+")
+        return ("boundary",)
+
+    def part_name(self, name: str) -> str:
+        """The part meant by a name or by left, right, bottom, top, front, back."""
+        part = ALIASES.get(name, name) if isinstance(name, str) else name
+        if part not in self.boundary_parts:
+            known = list(self.boundary_parts) + [a for a, p in ALIASES.items() if p in self.boundary_parts]
+            raise GeometryError(f"there is no boundary part {name!r}; the parts are {', '.join(known)}.")
+        return part
+
+    # --- measures ------------------------------------------------------------------------------------------------
+
+    def measure(self, piece: int) -> float:
+        """Length, area or volume of a piece; an estimate (about 1e-4) where no closed form is known."""
+        return self._measures[self._piece(piece)]
+
+    @cached_property
+    def _measures(self) -> tuple[float, ...]:
+        return sampling.measures(self._labeller)
+
+    def piece_bounds(self, piece: int) -> Bounds:
+        """A tight box of a piece: of its shape, or of dense samples of it."""
+        return self._piece_boxes[self._piece(piece)]
+
+    @cached_property
+    def _piece_boxes(self) -> tuple[Bounds, ...]:
+        return sampling.piece_boxes(self._labeller, self._walls)
+
+    def holes(self, piece: int) -> tuple[Hole, ...]:
+        """What a piece surrounds: other pieces (touching ones together) or holes of the domain. None in 1-D."""
+        piece = self._piece(piece)
+        if piece not in self._holes:
+            self._holes[piece] = find_holes(piece, self._labeller, self._walls)
+        return self._holes[piece]
+
+    @cached_property
+    def _holes(self) -> dict[int, tuple[Hole, ...]]:
+        return {}
+
+    # --- points --------------------------------------------------------------------------------------------------
+
+    def sample_interior(
+        self, n: int, *, seed: Seed, minimum: int = 0, method: str = "random"
+    ) -> tuple[Floats, np.ndarray]:
+        """`n` points uniform in the domain and their labels; a piece below `minimum` points gets some of the others'."""
+        n, minimum = checks.count(n, "n"), checks.count(minimum, "minimum")
+        if minimum * self.size > n:
+            raise GeometryError(
+                f"{n} points cannot give each of {self.size} pieces {minimum}; "
+                f"ask for at least {minimum * self.size} points or a smaller minimum."
+            )
+        return sampling.interior(
+            self._labeller, n, minimum, generator(seed, 0), is_quasi(method), lambda k: self.piece_bounds(k)
+        )
+
+    def sample_boundary(
+        self, n: int, *, seed: Seed, part: str | None = None, method: str = "random"
+    ) -> tuple[Floats, Floats, np.ndarray, np.ndarray]:
+        """`n` points uniform on the outer boundary (or a part of it): points, outward normals, labels, part numbers.
+
+        Part numbers count in `boundary_parts`. In 1-D both ends are returned, whatever `n`.
+        """
+        walls, parts = self._walls, self.boundary_parts
+        chosen = None if part is None else parts.index(self.part_name(part))
+        of_wall = np.arange(len(walls.walls)) if len(parts) > 1 else np.zeros(len(walls.walls), dtype=int)
+
+        def wanted(trace):  # type: ignore[no-untyped-def]
+            found = walls.on_outer_boundary(trace)
+            return found if chosen is None else found & (of_wall[trace.wall] == chosen)
+
+        key = (1,) if chosen is None else (1, chosen)
+        trace = walls.draw(checks.count(n, "n"), generator(seed, *key), is_quasi(method), wanted)
+        return trace.points, trace.normals, trace.behind, of_wall[trace.wall]
+
+    def sample_interface(
+        self, pair: Pair, n: int, *, seed: Seed, method: str = "random"
+    ) -> tuple[Floats, Floats]:
+        """`n` points uniform on the interface of the pieces a < b and unit normals pointing from b to a.
+
+        In 1-D every point of the interface is returned once, whatever `n`.
+        """
+        a, b = self._pair(pair)
+        rng = generator(seed, 2, a, b)
+        walls = self._walls
+        trace = walls.draw(checks.count(n, "n"), rng, is_quasi(method), lambda t: walls.between(t, (a, b)))
+        return trace.points, np.where(trace.ahead == a, 1.0, -1.0)[:, None] * trace.normals
+
+    # --- storage -------------------------------------------------------------------------------------------------
+
+    def spec(self) -> dict[str, Any] | None:
+        """A JSON-able description, None if a shape holds a callable."""
+        domain, pieces = self.domain.spec(), [piece.spec() for piece in self.pieces]
+        if domain is None or None in pieces:
+            return None
+        return {"domain": domain, "pieces": pieces, "names": list(self.names)}
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> Partition:
+        """The partition that `spec()` described."""
+        if not isinstance(spec, Mapping) or not {"domain", "pieces"} <= set(spec):
+            raise GeometryError("the description of a partition needs the entries domain and pieces.")
+        pieces = [shape_from_spec(piece) for piece in spec["pieces"]]
+        return cls(shape_from_spec(spec["domain"]), pieces, spec.get("names"))
+
+    # --- checks --------------------------------------------------------------------------------------------------
+
+    def _piece(self, piece: int) -> int:
+        if isinstance(piece, bool) or not isinstance(piece, int | np.integer) or not 0 <= piece < self.size:
+            raise GeometryError(f"there is no piece {piece!r}; the pieces are 0 to {self.size - 1}.")
+        return int(piece)
+
+    def _pair(self, pair: Pair) -> Pair:
+        known = self._walls.interfaces
+        try:
+            a, b = sorted(int(l) for l in pair)
+        except (TypeError, ValueError):
+            raise GeometryError(
+                f"an interface is named by a pair of pieces such as (0, 1), not {pair!r}."
+            ) from None
+        if (a, b) not in known:
+            listed = ", ".join(str(p) for p in list(known)[:10]) or "none"
+            raise GeometryError(f"pieces {a} and {b} do not touch; the interfaces are {listed}.")
+        return a, b
+
+
+def _checked_names(names: Sequence[str] | None, size: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"piece {k}" for k in range(size))
+    if isinstance(names, str) or len(names) != size or not all(isinstance(n, str) and n for n in names):
+        raise GeometryError(f"names must hold {size} non-empty texts, one for each piece, piece 0 first.")
+    if len(set(names)) != size:
+        raise GeometryError("names must differ from piece to piece.")
+    return tuple(names)

@@ -1,0 +1,68 @@
+"""Random and low-discrepancy numbers, always from a seed.
+
+Interior, boundary and each interface draw from streams of their own (spawn keys of one SeedSequence), so that two disks
+sampled with the same seed do not get the same angles.
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from jumpnet.errors import GeometryError
+from jumpnet.geometry.checks import Floats
+
+Seed: TypeAlias = int | Sequence[int] | np.random.SeedSequence | np.random.Generator
+
+
+def generator(seed: Seed, *key: int) -> np.random.Generator:
+    """The generator of the stream `key` of a seed; a Generator is used as it is."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, np.random.SeedSequence):
+        return np.random.default_rng(
+            np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *key), pool_size=seed.pool_size)
+        )
+    try:
+        if seed is None or isinstance(seed, float | str):
+            raise TypeError
+        return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+    except (TypeError, ValueError):
+        raise GeometryError(
+            f"seed must be a whole number of at least 0 (or a list of them), not {seed!r}; "
+            "the same seed always gives the same points."
+        ) from None
+
+
+def is_quasi(method: str) -> bool:
+    """Whether the method is "sobol" (True) or "random" (False); nothing else is known."""
+    if method not in ("random", "sobol"):
+        raise GeometryError(f'method must be "random" or "sobol", not {method!r}.')
+    return method == "sobol"
+
+
+class Stream:
+    """Numbers in (0, 1)^dim, one batch after the other: pseudo-random or a scrambled Sobol sequence."""
+
+    def __init__(self, dim: int, rng: np.random.Generator, quasi: bool) -> None:
+        self._dim = dim
+        self._rng = rng
+        self._sobol = None
+        if quasi:
+            from scipy.stats import qmc
+
+            self._sobol = qmc.Sobol(dim, scramble=True, rng=rng)
+        self._spare = np.empty((0, dim))
+
+    def draw(self, n: int) -> Floats:
+        """The next `n` numbers (n, dim)."""
+        if self._sobol is None:
+            return self._rng.random((n, self._dim))
+        while len(self._spare) < n:
+            # Powers of two keep the sequence balanced; twice what was drawn before keeps it so.
+            exponent = max(5, int(np.ceil(np.log2(max(n, 1))))) if self._sobol.num_generated == 0 else None
+            batch = 2**exponent if exponent is not None else self._sobol.num_generated
+            fresh = np.clip(self._sobol.random(batch), 2.0**-33, 1.0 - 2.0**-33)
+            self._spare = np.concatenate([self._spare, fresh])
+        drawn, self._spare = self._spare[:n], self._spare[n:]
+        return drawn

@@ -1,0 +1,130 @@
+"""Interior points, measures and boxes of the pieces of a partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from jumpnet.errors import GeometryError
+from jumpnet.geometry.checks import Bounds, Floats
+from jumpnet.geometry.labels import Labeller
+from jumpnet.geometry.randomness import Stream
+from jumpnet.geometry.tracing import Walls
+from jumpnet.geometry.validity import probe
+
+STEP = 1e-8
+"""How far to either side of a wall the labels are taken, relative to the size of the domain."""
+DENSE = 1 << 16
+"""Probe points behind an estimated volume: about 1e-4 of the box (low-discrepancy)."""
+
+
+def check_rest(labeller: Labeller) -> None:
+    """Refuse a partition whose pieces leave nothing for piece 0."""
+    if not labeller.pieces:
+        return
+    volumes = [shape.volume for shape in (labeller.domain, *labeller.pieces)]
+    if all(v is not None for v in volumes) and _rest(volumes) > 1e-6 * (volumes[0] or 0.0):
+        return
+    for n in (1 << 10, 1 << 13, DENSE):
+        if np.any(labeller(probe(labeller.domain.bounds, n)) == 0):
+            return
+    raise GeometryError(
+        "the pieces fill the whole domain and leave nothing for piece 0; leave one of them out."
+    )
+
+
+def _rest(volumes: list[float | None]) -> float:
+    known = [v for v in volumes if v is not None]
+    return known[0] - sum(known[1:])
+
+
+def measures(labeller: Labeller) -> tuple[float, ...]:
+    """The measure of every piece, closed forms where the shapes have them."""
+    domain = labeller.domain
+    closed = [None if piece.clipped else piece.volume for piece in labeller.pieces]
+    whole = domain.volume
+    box = domain.bounds
+    cell = float(np.prod(box[1] - box[0])) / DENSE
+    if whole is not None and None not in closed:
+        return (_rest([whole, *closed]), *(float(v) for v in closed if v is not None))
+    shares = np.bincount(labeller(probe(box, DENSE)) + 1, minlength=labeller.size + 1)[1:] * cell
+    return tuple(
+        float(v) if v is not None else float(s) for v, s in zip([None, *closed], shares, strict=True)
+    )
+
+
+def piece_boxes(labeller: Labeller, walls: Walls) -> tuple[Bounds, ...]:
+    """The box of every piece: its shape's where that is tight, else that of samples, snapped to the domain's."""
+    lower, upper = labeller.domain.bounds
+    x = probe((lower, upper), DENSE // 4)
+    labels = labeller(x)
+    seen = [(x, labels)] + [(t.points, side) for t in walls.pilot for side in (t.ahead, t.behind)]
+    points, labels = np.concatenate([p for p, _ in seen]), np.concatenate([s for _, s in seen])
+    near = 0.01 * (upper - lower)
+    boxes: list[Bounds] = []
+    for k in range(labeller.size):
+        shape = labeller.pieces[k - 1] if k else None
+        if shape is not None and shape.volume is not None and not shape.clipped:
+            boxes.append(shape.bounds)
+            continue
+        own = points[labels == k]
+        if len(own) == 0:
+            boxes.append((lower, upper))
+            continue
+        low, high = own.min(axis=0), own.max(axis=0)
+        boxes.append((np.where(low - lower < near, lower, low), np.where(upper - high < near, upper, high)))
+    return tuple(boxes)
+
+
+def interior(
+    labeller: Labeller,
+    n: int,
+    minimum: int,
+    rng: np.random.Generator,
+    quasi: bool,
+    box_of: Callable[[int], Bounds],
+) -> tuple[Floats, np.ndarray]:
+    """`n` uniform points of the domain; surplus points give way to pieces that have fewer than `minimum`."""
+    x, labels = _fill(labeller, n, labeller.domain.bounds, None, rng, quasi)
+    if minimum == 0:
+        return x, labels
+    counts = np.bincount(labels, minlength=labeller.size)
+    short = np.flatnonzero(counts < minimum)
+    if len(short) == 0:
+        return x, labels
+    rank = np.empty(n, dtype=int)  # a point's place among those of its piece
+    for k in range(labeller.size):
+        rank[labels == k] = np.arange(counts[k])
+    spare = rng.permutation(np.flatnonzero(rank >= minimum))
+    x, labels = x.copy(), labels.copy()
+    for k in short:
+        missing = minimum - counts[k]
+        place, spare = spare[:missing], spare[missing:]
+        x[place] = _fill(labeller, missing, box_of(int(k)), int(k), rng, quasi)[0]
+        labels[place] = k
+    return x, labels
+
+
+def _fill(
+    labeller: Labeller, n: int, box: Bounds, piece: int | None, rng: np.random.Generator, quasi: bool
+) -> tuple[Floats, np.ndarray]:
+    """`n` points of a box that carry the label `piece` (None: any piece)."""
+    lower, upper = box
+    stream = Stream(len(lower), rng, quasi)
+    points, labels, have, drawn = [np.empty((0, len(lower)))], [np.empty(0, dtype=int)], 0, 0
+    while have < n:
+        rate = have / drawn if have else (1.0 if drawn == 0 else 0.5 / drawn)
+        batch = min(int((n - have) / rate * 1.1) + 16, 1 << 17)
+        x = lower + stream.draw(batch) * (upper - lower)
+        found = labeller(x)
+        kept = found >= 0 if piece is None else found == piece
+        points.append(x[kept])
+        labels.append(found[kept])
+        have, drawn = have + int(kept.sum()), drawn + batch
+        if drawn > 1 << 24 and have == 0:
+            raise GeometryError(
+                f"no point of {'the domain' if piece is None else f'piece {piece}'} was found in {drawn} draws; "
+                "it is too small for its bounds."
+            )
+    return np.concatenate(points)[:n], np.concatenate(labels)[:n]

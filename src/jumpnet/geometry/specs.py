@@ -1,0 +1,56 @@
+"""Shapes from their JSON-able descriptions."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jumpnet.errors import GeometryError
+from jumpnet.fields import field_from_spec
+from jumpnet.geometry.boolean import Complement, Intersection, Union
+from jumpnet.geometry.curves import Curve, Star
+from jumpnet.geometry.levelset import LevelSet
+from jumpnet.geometry.normballs import Ball, Ellipsoid, Superquadric
+from jumpnet.geometry.primitives import Box, HalfSpace, Interval
+from jumpnet.geometry.shape import Shape
+
+
+def _level_set(phi: str | dict[str, Any], bounds: Any, dim: int) -> LevelSet:
+    return LevelSet(phi if isinstance(phi, str) else field_from_spec(phi), bounds=bounds, dim=dim)
+
+
+def _union(parts: list[dict[str, Any]]) -> Shape:
+    return Union(tuple(shape_from_spec(part) for part in parts))
+
+
+def _intersection(parts: list[dict[str, Any]]) -> Shape:
+    return Intersection(tuple(shape_from_spec(part) for part in parts))
+
+
+def _complement(of: dict[str, Any]) -> Shape:
+    return Complement(shape_from_spec(of))
+
+
+_MAKERS: dict[str, Callable[..., Shape]] = {
+    "interval": Interval,
+    "box": Box,
+    "half-space": HalfSpace,
+    "ball": Ball,
+    "ellipsoid": Ellipsoid,
+    "superquadric": Superquadric,
+    "star": Star,
+    "curve": Curve,
+    "level-set": _level_set,
+    "union": _union,
+    "intersection": _intersection,
+    "complement": _complement,
+}
+
+
+def shape_from_spec(spec: Mapping[str, Any]) -> Shape:
+    """The shape that `Shape.spec()` described."""
+    name = spec.get("shape") if isinstance(spec, Mapping) else None
+    if name not in _MAKERS:
+        raise GeometryError(f"a shape cannot be made of {name!r}; the known shapes are {', '.join(_MAKERS)}.")
+    try:
+        return _MAKERS[name](**{key: value for key, value in spec.items() if key != "shape"})
+    except TypeError as error:
+        raise GeometryError(f"the description of a {name} does not fit: {error}.") from None

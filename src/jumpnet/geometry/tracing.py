@@ -1,0 +1,181 @@
+"""Which pieces meet at a boundary point: the labels a small step to either side of it.
+
+This is all a partition needs in order to know its interfaces and its outer boundary. It works for every labelling function
+and every set of patches that covers the places where the label changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from jumpnet.errors import GeometryError
+from jumpnet.geometry.checks import Floats
+from jumpnet.geometry.patches import PointPatch
+from jumpnet.geometry.shape import Patch
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Wall:
+    """A patch and the piece (or, with 0, the domain) to whose boundary it belongs."""
+
+    owner: int
+    patch: Patch
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Wall points: position, outward normal, labels ahead (along the normal) and behind, and the wall's number."""
+
+    points: Floats
+    normals: Floats
+    ahead: np.ndarray
+    behind: np.ndarray
+    wall: np.ndarray
+
+    def __getitem__(self, index: np.ndarray | slice) -> Trace:
+        return Trace(*(getattr(self, name)[index] for name in self.__dataclass_fields__))
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @staticmethod
+    def join(traces: Sequence[Trace]) -> Trace:
+        """All of them, one after the other."""
+        return Trace(
+            *(np.concatenate([getattr(t, name) for t in traces]) for name in Trace.__dataclass_fields__)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Walls:
+    """All patches of a partition, able to draw wall points of a kind."""
+
+    label: Callable[[Floats], np.ndarray]
+    walls: tuple[Wall, ...]
+    dim: int
+    step: float
+
+    def trace(self, k: int, n: int, rng: np.random.Generator, quasi: bool) -> Trace:
+        """`n` points of wall k; those on an outer wall whose sides are not (inside, outside) are told apart by -1."""
+        x, normals = self.walls[k].patch.sample(n, rng, quasi)
+        ahead, behind = self.label(
+            np.concatenate([x + self.step * normals, x - self.step * normals])
+        ).reshape(2, -1)
+        return Trace(x, normals, ahead, behind, np.full(len(x), k))
+
+    @cached_property
+    def pilot(self) -> tuple[Trace, ...]:
+        """A fixed low-discrepancy sample of every wall: what touches what, and on which share of the wall."""
+        rng = np.random.default_rng(0)
+        n = 1 if self.dim == 1 else max(512, 8192 // len(self.walls))
+        return tuple(self.trace(k, n, rng, self.dim > 1) for k in range(len(self.walls)))
+
+    def on_outer_boundary(self, trace: Trace) -> np.ndarray:
+        """Points of the domain's own walls with a piece behind and nothing ahead."""
+        owner = np.array([wall.owner for wall in self.walls])[trace.wall]
+        return (owner == 0) & (trace.ahead < 0) & (trace.behind >= 0)
+
+    def between(self, trace: Trace, pair: Pair | None = None) -> np.ndarray:
+        """Points between two pieces (or the pieces of `pair`).
+
+        A face that two pieces share is on the walls of both: it counts for the lower one. (Piece 0 has no walls.)
+        """
+        low, high = np.minimum(trace.ahead, trace.behind), np.maximum(trace.ahead, trace.behind)
+        owner = np.array([wall.owner for wall in self.walls])[trace.wall]
+        found = (low >= 0) & (low != high) & (owner == np.where(low == 0, high, low))
+        return found if pair is None else found & (low == pair[0]) & (high == pair[1])
+
+    @cached_property
+    def interfaces(self) -> dict[Pair, float]:
+        """The pairs of pieces that touch and the measure of their interface."""
+        measures: dict[Pair, float] = {}
+        for k, trace in enumerate(self.pilot):
+            kept = trace[self.between(trace)]
+            pairs = np.sort(np.stack([kept.ahead, kept.behind], axis=1), axis=1)
+            for pair, times in zip(*np.unique(pairs, axis=0, return_counts=True), strict=True):
+                key = (int(pair[0]), int(pair[1]))
+                share = times / len(trace) * self.walls[k].patch.measure
+                measures[key] = measures.get(key, 0.0) + float(share)
+        return dict(sorted(measures.items()))
+
+    @cached_property
+    def outer_labels(self) -> frozenset[int]:
+        """The pieces that reach the outer boundary."""
+        return frozenset(int(l) for t in self.pilot for l in np.unique(t.behind[self.on_outer_boundary(t)]))
+
+    def draw(
+        self, n: int, rng: np.random.Generator, quasi: bool, wanted: Callable[[Trace], np.ndarray]
+    ) -> Trace:
+        """`n` points of the wanted kind, uniform over all walls that have some; in 1-D every such point once."""
+        if self.dim == 1:
+            every = Trace.join(self.pilot)
+            return every[wanted(every)]
+        shares = np.array(
+            [wall.patch.measure * np.mean(wanted(t)) for wall, t in zip(self.walls, self.pilot, strict=True)]
+        )
+        used = np.flatnonzero(shares > 0.0)
+        if len(used) == 0:
+            raise GeometryError("there is no boundary of the wanted kind to draw points from.")
+        if n == 0:
+            return self.pilot[used[0]][:0]
+        if quasi:
+            counts = _apportion(n, shares[used])
+            parts = [self._fill(int(k), int(m), rng, wanted) for k, m in zip(used, counts, strict=True) if m]
+            return Trace.join(parts)
+        return self._mix(n, rng, used, shares, wanted)
+
+    def _fill(self, k: int, n: int, rng: np.random.Generator, wanted: Callable[[Trace], np.ndarray]) -> Trace:
+        """`n` wanted points of wall k from low-discrepancy batches."""
+        share = float(np.mean(wanted(self.pilot[k])))
+        parts: list[Trace] = []
+        while (have := sum(len(p) for p in parts)) < n:
+            batch = self.trace(k, int((n - have) / share * 1.1) + 4 if share < 1.0 else n - have, rng, True)
+            parts.append(batch[wanted(batch)])
+        return Trace.join(parts)[:n]
+
+    def _mix(
+        self,
+        n: int,
+        rng: np.random.Generator,
+        used: np.ndarray,
+        shares: Floats,
+        wanted: Callable[[Trace], np.ndarray],
+    ) -> Trace:
+        """`n` wanted points: walls chosen by their full measure, unwanted points rejected, hence uniform."""
+        full = np.array([self.walls[k].patch.measure for k in used])
+        rate = shares[used].sum() / full.sum()
+        parts: list[Trace] = []
+        while (have := sum(len(p) for p in parts)) < n:
+            batch = n - have if rate == 1.0 else int((n - have) / rate * 1.1) + 8
+            counts = rng.multinomial(batch, full / full.sum())
+            fresh = Trace.join(
+                [self.trace(int(k), int(m), rng, False) for k, m in zip(used, counts, strict=True) if m]
+            )
+            fresh = fresh[wanted(fresh)]
+            parts.append(fresh[rng.permutation(len(fresh))])
+        return Trace.join(parts)[:n]
+
+
+def walls_of(owner: int, patches: Sequence[Patch]) -> list[Wall]:
+    """The patches of one shape as walls."""
+    return [Wall(owner, patch) for patch in patches]
+
+
+def point_walls(points: Floats, owner: int) -> list[Wall]:
+    """Walls of a chain: a point each, seen from its left."""
+    return [Wall(owner, PointPatch(float(x), 1.0)) for x in points]
+
+
+def _apportion(n: int, shares: Floats) -> np.ndarray:
+    """Whole numbers that add up to n, in proportion to the shares (largest remainders)."""
+    exact = n * shares / shares.sum()
+    counts = np.floor(exact).astype(int)
+    rest = np.argsort(counts - exact, kind="stable")[: n - counts.sum()]
+    counts[rest] += 1
+    return counts
