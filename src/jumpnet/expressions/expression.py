@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import keyword
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from jumpnet.errors import ExpressionError
 from jumpnet.expressions.syntax import FUNCTION_NAMES, Builder, shorten
 
-if TYPE_CHECKING:
-    from jumpnet.expressions.symbolic import Compiled
+Array = NDArray[np.float64]
 
 _ALIASES = ("x", "y", "z")
 
@@ -64,39 +63,54 @@ class Expression:
         return tuple(sympy.Symbol(name, real=True) for name in self.variables)
 
     @cached_property
+    def _built(self) -> tuple[Any, dict[Any, float]]:
+        return Builder(self.text, _names(self), self.what, dict(self.constants)).result()
+
+    @property
     def symbolic(self) -> Any:
-        """The sympy expression."""
-        return Builder(self.text, _names(self), self.what).result()
+        """The sympy expression in `symbols` and `parameters`."""
+        return self._built[0]
+
+    @property
+    def parameters(self) -> dict[Any, float]:
+        """Symbols that stand for the user's constants and decimal numbers, with their values.
+
+        Formulas that differ only in these share derivatives and compiled code, as the pieces of a problem
+        often do.
+        """
+        return self._built[1]
 
     @cached_property
     def is_constant(self) -> bool:
         """No variable occurs in it."""
-        return not self.symbolic.free_symbols
+        return not self.symbolic.free_symbols & set(self.symbols)
 
-    def derivatives(self, order: int) -> list[Any]:
+    def derivatives(self, order: int) -> tuple[Any, ...]:
         """Sympy expressions: the value (order 0), the gradient (1) or the Hessian row by row (2)."""
         from jumpnet.expressions.symbolic import derivative
 
         if order == 0:
-            return [self.symbolic]
-        gradient = [derivative(self.symbolic, s) for s in self.symbols]
+            return (self.symbolic,)
+        gradient = tuple(derivative(self.symbolic, s) for s in self.symbols)
         if order == 1:
             return gradient
         d = len(self.symbols)
         upper = {(i, j): derivative(gradient[i], self.symbols[j]) for i in range(d) for j in range(i, d)}
-        return [upper[min(i, j), max(i, j)] for i in range(d) for j in range(d)]
+        return tuple(upper[min(i, j), max(i, j)] for i in range(d) for j in range(d))
 
-    def compiled(self, order: int = 0) -> Compiled:
+    def compiled(self, order: int = 0) -> Callable[[Array], Array]:
         """x (n, d) -> (n, 1 | d | d*d), NumPy only."""
         from jumpnet.expressions.symbolic import compile_vector
 
-        return compile_vector(self.derivatives(order), self.symbols)
+        code = compile_vector(self.derivatives(order), (*self.symbols, *self.parameters))
+        values = tuple(self.parameters.values())
+        return lambda x: code(x, values)
 
     @cached_property
-    def _value(self) -> Compiled:
+    def _value(self) -> Callable[[Array], Array]:
         return self.compiled(0)
 
-    def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, x: Array) -> Array:
         """Values (n,) at the points x (n, d)."""
         return self._value(x)[:, 0]
 
@@ -107,7 +121,11 @@ def _checked_constants(
     reserved = {*variables, *FUNCTION_NAMES, "pi", "e", "r", "theta", *_ALIASES}
     for name, value in constants.items():
         if not (
-            isinstance(name, str) and name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
+            isinstance(name, str)
+            and name.isascii()
+            and name.isidentifier()
+            and name[0] != "_"
+            and not keyword.iskeyword(name)
         ):
             raise ExpressionError(
                 f"{what}: {shorten(name)} cannot name a constant; use letters, digits and _."
@@ -129,8 +147,6 @@ def _names(expression: Expression) -> dict[str, Any]:
     """Every name the expression may use, with its sympy meaning."""
     import sympy
 
-    from jumpnet.expressions.symbolic import number
-
     symbols = expression.symbols
     names: dict[str, Any] = {"pi": sympy.pi, "e": sympy.E}
     if expression.variables == coordinate_names(len(symbols)):
@@ -140,5 +156,4 @@ def _names(expression: Expression) -> dict[str, Any]:
         if len(symbols) == 2:
             names["theta"] = sympy.atan2(symbols[1], symbols[0])
     names.update(zip(expression.variables, symbols, strict=True))
-    names.update((name, number(value)) for name, value in expression.constants)
     return names

@@ -6,6 +6,7 @@ Imported lazily by its neighbours, because importing sympy takes longer than sol
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ import sympy
 from numpy.typing import NDArray
 from sympy.printing.numpy import NumPyPrinter
 
-Compiled = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+Compiled = Callable[[NDArray[np.float64], Sequence[float]], NDArray[np.float64]]
+CACHE = 1024  # compiled vectors and derivatives kept; the many pieces of one problem often share a formula
 
 # sympy's own Abs, sign, Max and Min differentiate to complex parts and Dirac deltas; these four differentiate
 # to what holds almost everywhere on the real line, which is what collocation needs.
@@ -136,8 +138,9 @@ class _Printer(NumPyPrinter):
 _NAMES = {"_sign": np.sign, "_heaviside": np.heaviside, "_maximum": np.maximum}
 
 
-def compile_vector(expressions: Sequence[Any], symbols: Sequence[Any]) -> Compiled:
-    """A function x (n, d) -> (n, k), one column per expression."""
+@lru_cache(maxsize=CACHE)
+def compile_vector(expressions: tuple[Any, ...], symbols: tuple[Any, ...]) -> Compiled:
+    """(x (n, d), parameters) -> (n, k), a column per expression; symbols are variables, then parameters."""
     printer = _Printer(
         {
             "fully_qualified_modules": False,
@@ -148,16 +151,18 @@ def compile_vector(expressions: Sequence[Any], symbols: Sequence[Any]) -> Compil
     )
     function = sympy.lambdify(list(symbols), list(expressions), [_NAMES, "numpy"], printer=printer, cse=True)
 
-    def run(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def run(x: NDArray[np.float64], parameters: Sequence[float]) -> NDArray[np.float64]:
         out = np.empty((len(expressions), x.shape[0]))
         with np.errstate(all="ignore"):
-            for row, column in zip(out, function(*np.ascontiguousarray(x.T)), strict=True):
+            columns = function(*np.ascontiguousarray(x.T), *(np.float64(p) for p in parameters))
+            for row, column in zip(out, columns, strict=True):
                 row[:] = column
         return out.T
 
     return run
 
 
+@lru_cache(maxsize=CACHE)
 def derivative(expression: Any, symbol: Any) -> Any:
     """d expression / d symbol almost everywhere."""
     return sympy.diff(expression, symbol).replace(sympy.DiracDelta, lambda *_: sympy.Integer(0))

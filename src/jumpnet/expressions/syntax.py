@@ -31,13 +31,20 @@ def shorten(text: object, limit: int = 60) -> str:
 class Builder:
     """Walks the syntax tree of one text and builds the sympy expression, or says why not."""
 
-    def __init__(self, text: str, names: Mapping[str, Any], what: str) -> None:
-        self.text, self.names, self.what = text, names, what
+    def __init__(
+        self, text: str, names: Mapping[str, Any], what: str, constants: Mapping[str, float]
+    ) -> None:
+        import sympy
+
+        self.text, self.what = text, what
+        self.parameters = {sympy.Symbol(name, real=True): value for name, value in constants.items()}
+        self.names = {**names, **{str(symbol): symbol for symbol in self.parameters}}
 
     def fail(self, reason: str) -> NoReturn:
         raise ExpressionError(f"{self.what} = {shorten(self.text)}: {reason}")
 
-    def result(self) -> Any:
+    def result(self) -> tuple[Any, dict[Any, float]]:
+        """The expression, and the symbols in it that stand for numbers."""
         import sympy
 
         value = self.build(self.tree(), 0)
@@ -47,7 +54,7 @@ class Builder:
             self.fail(
                 "it is not real, e.g. a root or logarithm of a negative number; a real formula is wanted."
             )
-        return value
+        return value, self.parameters
 
     def tree(self) -> ast.expr:
         if not isinstance(self.text, str) or not self.text.strip():
@@ -99,13 +106,20 @@ class Builder:
         return value
 
     def constant(self, node: ast.Constant, depth: int) -> Any:
+        import sympy
+
         from jumpnet.expressions.symbolic import number
 
         if isinstance(node.value, bool) or not isinstance(node.value, int | float):
             self.fail(f"{shorten(node.value)} is not a real number; use numbers such as 2 or 1.5e-3.")
         if isinstance(node.value, float) and not math.isfinite(node.value):
             self.fail("it contains a number too large for float64; write a smaller one.")
-        return number(node.value)
+        value = number(node.value)
+        if not value.is_Float:
+            return value
+        symbol = sympy.Symbol(f"_decimal{len(self.parameters)}", real=True)
+        self.parameters[symbol] = node.value
+        return symbol
 
     def name(self, node: ast.Name, depth: int) -> Any:
         if node.id in self.names:
@@ -149,6 +163,10 @@ class Builder:
         self.fail(f"{_kind(node.op)} is not allowed; use + - * / and ** only.")
 
     def power(self, base: Any, exponent: Any) -> Any:
+        from jumpnet.expressions.symbolic import number
+
+        # A symbol as exponent would differentiate x**k to k*x**k/x, not finite at 0: its number goes in.
+        exponent = exponent.subs({symbol: number(value) for symbol, value in self.parameters.items()})
         if exponent.is_number and not abs(exponent) <= MAX_EXPONENT:
             self.fail(f"an exponent is larger than {MAX_EXPONENT}; use exp(...) or a smaller one.")
         return base**exponent

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from numpy.typing import NDArray
 from jumpnet.errors import ProblemError
 from jumpnet.expressions import Expression
 from jumpnet.fields.callables import call_checked, differentiate, finite_number
-
-if TYPE_CHECKING:
-    from jumpnet.expressions.symbolic import Compiled
 
 Array = NDArray[np.float64]
 Spec = dict[str, Any]
@@ -78,11 +75,11 @@ class ExpressionField(Field):
         return len(self.expression.variables)
 
     @cached_property
-    def _gradient(self) -> Compiled:
+    def _gradient(self) -> Callable[[Array], Array]:
         return self.expression.compiled(1)
 
     @cached_property
-    def _hessian(self) -> Compiled:
+    def _hessian(self) -> Callable[[Array], Array]:
         return self.expression.compiled(2)
 
     def value(self, x: Array) -> Array:

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from jumpnet.fields.scalar import (
     field_from_spec,
     scalar_field,
 )
-
-if TYPE_CHECKING:
-    from jumpnet.expressions.symbolic import Compiled
 
 
 class TensorField(ABC):
@@ -85,32 +82,41 @@ class EntriesTensor(TensorField):
         return np.array([e.number if isinstance(e, ConstantField) else np.nan for e in self.entries])
 
     @cached_property
-    def _values(self) -> Compiled:
-        from jumpnet.expressions.symbolic import compile_vector, number
+    def _formulas(self) -> tuple[tuple[Any, ...], tuple[Any, ...], dict[Any, float]]:
+        """All entries as sympy expressions, the variables, and the parameters, kept apart by entry."""
+        import sympy
 
-        symbolic = [
-            number(e.number) if isinstance(e, ConstantField) else e.expression.symbolic for e in self.entries
-        ]
-        return compile_vector(symbolic, self._symbols)
+        from jumpnet.expressions.symbolic import number
 
-    @cached_property
-    def _divergence(self) -> Compiled:
-        from jumpnet.expressions.symbolic import compile_vector, derivative, number
-
-        d, s = self.dim, self._symbols
-        columns = []
-        for j in range(d):
-            total = number(0)
-            for i in range(d):
-                entry = self.entries[i * d + j]
-                if isinstance(entry, ExpressionField):
-                    total = total + derivative(entry.expression.symbolic, s[i])
-            columns.append(total)
-        return compile_vector(columns, s)
+        formulas, symbols, parameters = [], (), {}
+        for m, entry in enumerate(self.entries):
+            if isinstance(entry, ConstantField):
+                formulas.append(number(entry.number))
+                continue
+            expression = entry.expression
+            own = {s: sympy.Symbol(f"{s}_{m}", real=True) for s in expression.parameters}
+            formulas.append(expression.symbolic.xreplace(own))
+            parameters |= {own[s]: value for s, value in expression.parameters.items()}
+            symbols = expression.symbols
+        return tuple(formulas), symbols, parameters
 
     @cached_property
-    def _symbols(self) -> tuple[Any, ...]:
-        return next(e.expression.symbols for e in self.entries if isinstance(e, ExpressionField))
+    def _values(self) -> Callable[[Array], Array]:
+        from jumpnet.expressions.symbolic import compile_vector
+
+        formulas, symbols, parameters = self._formulas
+        code, values = compile_vector(formulas, (*symbols, *parameters)), tuple(parameters.values())
+        return lambda x: code(x, values)
+
+    @cached_property
+    def _divergence(self) -> Callable[[Array], Array]:
+        from jumpnet.expressions.symbolic import compile_vector, derivative
+
+        formulas, symbols, parameters = self._formulas
+        d, values = self.dim, tuple(parameters.values())
+        slopes = [sum(derivative(formulas[i * d + j], symbols[i]) for i in range(d)) for j in range(d)]
+        code = compile_vector(tuple(slopes), (*symbols, *parameters))
+        return lambda x: code(x, values)
 
     def value(self, x: Array) -> Array:
         shape = (x.shape[0], self.dim, self.dim)
