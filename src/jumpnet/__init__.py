@@ -1,0 +1,44 @@
+"""jumpnet: elliptic interface problems without a mesh, by one shallow network that is allowed to jump.
+
+The names here are the public ones; see the documentation for a tour.
+"""
+
+from jumpnet import charts, models, optim
+from jumpnet.collocation import Points
+from jumpnet.driver import approximate, solve
+from jumpnet.errors import (
+    ExpressionError,
+    GeometryError,
+    JumpnetError,
+    JumpnetWarning,
+    ModelError,
+    ProblemError,
+    SolutionError,
+)
+from jumpnet.geometry import (
+    Ball,
+    Box,
+    Curve,
+    Disk,
+    Ellipse,
+    Ellipsoid,
+    HalfSpace,
+    Interval,
+    LevelSet,
+    Partition,
+    Star,
+    Superellipse,
+    Superquadric,
+)
+from jumpnet.optim import Status
+from jumpnet.problem import Dirichlet, Jump, Neumann, Problem, Robin, manufactured
+from jumpnet.solution import Solution, load
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Ball", "Box", "Curve", "Dirichlet", "Disk", "Ellipse", "Ellipsoid", "ExpressionError", "GeometryError",
+    "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning", "LevelSet", "ModelError", "Neumann",
+    "Partition", "Points", "Problem", "ProblemError", "Robin", "Solution", "SolutionError", "Star", "Status",
+    "Superellipse", "Superquadric", "approximate", "charts", "load", "manufactured", "models", "optim", "solve",
+]  # fmt: skip

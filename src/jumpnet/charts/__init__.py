@@ -1,0 +1,17 @@
+"""Charts: the coordinates in which cells are seen, and their automatic choice."""
+
+from jumpnet.charts.atlas import Atlas, Box, Chart, Pole, Slit, Slots, chart_from_spec
+from jumpnet.charts.choice import Charts, choose_atlas, hole_charts
+
+__all__ = [
+    "Atlas",
+    "Box",
+    "Chart",
+    "Charts",
+    "Pole",
+    "Slit",
+    "Slots",
+    "chart_from_spec",
+    "choose_atlas",
+    "hole_charts",
+]

@@ -1,0 +1,227 @@
+"""Charts: the coordinates y(x) in which a cell is seen, and functionals pushed forward to them.
+
+Scaling to a box keeps the network's inputs in [-1, 1]; local boxes do so cell by cell; pole charts let a cell see its
+holes. A solution outside an inclusion has its singularities inside the inclusion, and a network (or a polynomial) in x
+alone cannot imitate them; in the pole coordinates they are smooth.
+
+A chart changes nothing else in the program, because it acts on the functional of a site (chain rule):
+
+    a0' = a0
+    a1'_k = sum_i a1_i dy_k/dx_i + sum_ij a2_ij d2y_k/dx_i dx_j
+    a2'_kl = sum_ij a2_ij dy_k/dx_i dy_l/dx_j
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from jumpnet.errors import SolutionError
+from jumpnet.rows import Rows, Sites
+
+Jet = tuple[Float[np.ndarray, "n k"], Float[np.ndarray, "n k d"], Float[np.ndarray, "n k d d"]]
+
+
+class Chart(ABC):
+    """Coordinates y(x) of some cells, with first and second derivatives in closed form."""
+
+    outputs: int
+
+    @abstractmethod
+    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Jet:
+        """y, dy/dx and d2y/dx2 at points seen from cells; zero in cells the chart does not belong to."""
+
+    @abstractmethod
+    def spec(self) -> dict[str, Any]:
+        """The chart as JSON; `chart_from_spec` reads it back."""
+
+
+@dataclass(frozen=True)
+class Box(Chart):
+    """(x - center_l)/halfwidth_l in cell l; equal rows for the domain's box, 0 and 1 for x itself."""
+
+    center: Float[np.ndarray, "cells d"]
+    halfwidth: Float[np.ndarray, "cells d"]
+
+    @property
+    def outputs(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.center.shape[1]
+
+    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Jet:
+        h = self.halfwidth[cell]
+        d = x.shape[1]
+        return (x - self.center[cell]) / h, np.eye(d) / h[:, None, :], np.zeros((len(x), d, d, d))
+
+    def spec(self) -> dict[str, Any]:
+        return {"chart": "box", "center": self.center.tolist(), "halfwidth": self.halfwidth.tolist()}
+
+
+@dataclass(frozen=True)
+class Pole(Chart):
+    """R^(d-1) z/|z|^d with z = T (x - center): the dipole field about a point inside a hole of some cells.
+
+    T makes the cell's A the identity there, so that the coordinates solve the cell's own equation.
+    """
+
+    cells: tuple[int, ...]
+    center: Float[np.ndarray, " d"]
+    transform: Float[np.ndarray, "d d"]
+    radius: float
+
+    @property
+    def outputs(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return len(self.center)
+
+    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Jet:
+        d = x.shape[1]
+        z = (x - self.center) @ self.transform.T / self.radius
+        rho2 = np.sum(z * z, axis=1)
+        unit = np.eye(d)
+        p = (rho2 ** (-d / 2))[:, None]
+        s = d / rho2[:, None]  # d(rho^-d)/dz = -s z rho^-d
+        y = p * z
+        dy = p[..., None] * (unit - s[..., None] * z[:, :, None] * z[:, None, :])
+        zi, zj, zk = z[:, :, None, None], z[:, None, :, None], z[:, None, None, :]
+        outer = unit[:, :, None] * zk + unit[:, None, :] * zj + unit[None, :, :] * zi
+        d2y = (p * s)[..., None, None] * ((d + 2) / rho2[:, None, None, None] * zi * zj * zk - outer)
+        t = self.transform / self.radius
+        return _where_cell(self.cells, cell, y, dy @ t, np.einsum("nkab,ai,bj->nkij", d2y, t, t, optimize=True))
+
+    def spec(self) -> dict[str, Any]:
+        return {
+            "chart": "pole",
+            "cells": list(self.cells),
+            "center": self.center.tolist(),
+            "transform": self.transform.tolist(),
+            "radius": self.radius,
+        }
+
+
+@dataclass(frozen=True)
+class Slit(Chart):
+    """(a + b)/(zeta + sqrt(zeta^2 - f^2)), zeta the complex number of T (x - center): a plane pole, drawn out.
+
+    The singularities lie on the segment between the foci +-f of an ellipse with semi-axes a, b inside the hole, and
+    |y| = 1 on that ellipse. For f = 0 it is the pole chart. T as there.
+    """
+
+    cells: tuple[int, ...]
+    center: Float[np.ndarray, " 2"]
+    transform: Float[np.ndarray, "2 2"]
+    focus: complex
+    axes_sum: float
+    outputs: int = 2
+
+    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Jet:
+        z = (x - self.center) @ self.transform.T
+        zeta = z[:, 0] + 1j * z[:, 1]
+        # Two square roots, turned to the foci, put the branch cut on the segment between them and nowhere else.
+        f = abs(self.focus)
+        direction = self.focus / f if f > 0 else 1.0
+        root = direction * np.sqrt(zeta / direction - f) * np.sqrt(zeta / direction + f)
+        w = self.axes_sum / (zeta + root)
+        w1 = -w / root
+        w2 = w / root**2 + w * zeta / root**3
+        y = np.stack([w.real, w.imag], axis=1)
+        # d/dz1 = w', d/dz2 = i w' for a complex-differentiable w.
+        factors = np.array([1, 1j])
+        dy = np.stack([part(w1[:, None] * factors) for part in (np.real, np.imag)], axis=1)
+        d2y = np.stack([part(w2[:, None, None] * np.outer(factors, factors)) for part in (np.real, np.imag)], axis=1)
+        t = self.transform
+        return _where_cell(self.cells, cell, y, dy @ t, np.einsum("nkab,ai,bj->nkij", d2y, t, t, optimize=True))
+
+    def spec(self) -> dict[str, Any]:
+        return {
+            "chart": "slit",
+            "cells": list(self.cells),
+            "center": self.center.tolist(),
+            "transform": self.transform.tolist(),
+            "focus": [self.focus.real, self.focus.imag],
+            "axes_sum": self.axes_sum,
+        }
+
+
+@dataclass(frozen=True)
+class Slots(Chart):
+    """Several charts of different cells in the same inputs: a cell sees its own chart there."""
+
+    charts: tuple[Chart, ...]
+
+    @property
+    def outputs(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.charts[0].outputs
+
+    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Jet:
+        jets = [chart.jet(x, cell) for chart in self.charts]
+        y, dy, d2y = (np.sum(parts, axis=0) for parts in zip(*jets, strict=True))
+        return y, dy, d2y
+
+    def spec(self) -> dict[str, Any]:
+        return {"chart": "slots", "charts": [chart.spec() for chart in self.charts]}
+
+
+def _where_cell(cells: tuple[int, ...], cell: np.ndarray, *jet: np.ndarray) -> Jet:
+    mine = np.isin(cell, cells)
+    y, dy, d2y = (np.where(mine.reshape(-1, *[1] * (part.ndim - 1)), part, 0.0) for part in jet)
+    return y, dy, d2y
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """All charts side by side: the inputs of the network, before the label."""
+
+    charts: tuple[Chart, ...]
+
+    @property
+    def inputs(self) -> int:
+        """How many coordinates the model sees."""
+        return sum(chart.outputs for chart in self.charts)
+
+    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Jet:
+        """All coordinates with their derivatives."""
+        with np.errstate(divide="ignore", invalid="ignore"):  # a pole may be hit in a cell that does not see it
+            jets = [chart.jet(x, cell) for chart in self.charts]
+        y, dy, d2y = (np.concatenate(parts, axis=1) for parts in zip(*jets, strict=True))
+        return y, dy, d2y
+
+    def push(self, sites: Sites) -> Sites:
+        """The same functionals, written in the charts' coordinates."""
+        cell = np.asarray(sites.cell)
+        y, dy, d2y = self.jet(np.asarray(sites.x), cell)
+        a1, a2 = np.asarray(sites.a1), np.asarray(sites.a2)
+        b1 = np.einsum("nki,ni->nk", dy, a1) + np.einsum("nkij,nij->nk", d2y, a2)
+        b2 = dy @ a2 @ np.swapaxes(dy, 1, 2)
+        return Sites(x=y, cell=cell, a0=sites.a0, a1=b1, a2=b2)
+
+    def push_rows(self, rows: Rows) -> Rows:
+        """The same equations, written in the charts' coordinates."""
+        return replace(rows, sites=self.push(rows.sites))
+
+    def spec(self) -> list[dict[str, Any]]:
+        """The charts as JSON."""
+        return [chart.spec() for chart in self.charts]
+
+    @staticmethod
+    def from_spec(spec: list[dict[str, Any]]) -> "Atlas":
+        """The charts read back from JSON."""
+        return Atlas(tuple(chart_from_spec(item) for item in spec))
+
+
+def chart_from_spec(spec: Mapping[str, Any]) -> Chart:
+    """A chart read back from JSON."""
+    kind = spec.get("chart")
+    if kind == "box":
+        return Box(np.array(spec["center"], float), np.array(spec["halfwidth"], float))
+    if kind == "slots":
+        return Slots(tuple(chart_from_spec(item) for item in spec["charts"]))
+    if kind in ("pole", "slit"):
+        common = tuple(spec["cells"]), np.array(spec["center"], float), np.array(spec["transform"], float)
+        if kind == "pole":
+            return Pole(*common, float(spec["radius"]))
+        return Slit(*common, complex(*spec["focus"]), float(spec["axes_sum"]))
+    raise SolutionError(
+        f"the file names a chart {kind!r}, which this version of jumpnet does not know; upgrade jumpnet."
+    )

@@ -1,0 +1,103 @@
+"""Collocation: the points at which equations are asked for, reproducible from (partition, counts, seed, stream).
+
+Streams keep training points, held-out points and test points independent of each other for every seed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from jumpnet.errors import ModelError
+from jumpnet.geometry import Partition
+
+Pair = tuple[int, int]
+Method = Literal["random", "sobol"]
+
+
+class Stream(IntEnum):
+    """What a set of random numbers is for; each is independent of the others for the same seed."""
+
+    TRAIN = 0
+    WEIGHTS = 1
+    HELD_OUT = 2
+    TEST = 3
+    LABELS = 4
+
+
+@dataclass(frozen=True)
+class Points:
+    """How many points to take: in all pieces together, on the outer boundary, on each interface.
+
+    `minimum` is the least number of interior points in each piece; in 1-D every boundary and interface point is taken
+    once, whatever the counts say. `method` is "random" or "sobol" (low discrepancy).
+    """
+
+    interior: int
+    boundary: int
+    interface: int
+    minimum: int = 0
+    method: Method = "random"
+
+    def __post_init__(self) -> None:
+        for name in ("interior", "boundary", "interface", "minimum"):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or value < 0:
+                raise ModelError(f"points: {name} is {value!r}; give a whole number, zero or more.")
+        if self.interior < 1:
+            raise ModelError("points: interior is 0; at least one interior point is needed.")
+        if self.method not in ("random", "sobol"):
+            raise ModelError(f'points: method is {self.method!r}; choose "random" or "sobol".')
+
+    @staticmethod
+    def of(given: "Points | Sequence[int]") -> "Points":
+        """`Points`, or a triple (interior, boundary, interface) as one."""
+        if isinstance(given, Points):
+            return given
+        try:
+            counts = [int(value) for value in given]
+        except (TypeError, ValueError):
+            counts = []
+        if len(counts) != 3:
+            raise ModelError(
+                f"points is {given!r}; give jn.Points(...) or three numbers (interior, boundary, per interface)."
+            )
+        return Points(*counts)
+
+
+@dataclass(frozen=True)
+class Collocation:
+    """Frozen points with the labels and normals the equations need."""
+
+    interior: Float[np.ndarray, "m d"]
+    piece: Int[np.ndarray, " m"]
+    boundary: Float[np.ndarray, "b d"]
+    boundary_normal: Float[np.ndarray, "b d"]
+    boundary_piece: Int[np.ndarray, " b"]
+    boundary_part: Int[np.ndarray, " b"]
+    interfaces: Mapping[Pair, tuple[Float[np.ndarray, "k d"], Float[np.ndarray, "k d"]]]
+
+
+def collocate(partition: Partition, points: Points, *, seed: int, stream: Stream = Stream.TRAIN) -> Collocation:
+    """Draw the points of one seed and stream."""
+
+    def entropy(*what: int) -> list[int]:
+        return [seed, int(stream), *what]
+
+    x, piece = partition.sample_interior(points.interior, seed=entropy(0), minimum=points.minimum, method=points.method)
+    if points.boundary or partition.dim == 1:
+        edge = partition.sample_boundary(points.boundary, seed=entropy(1), method=points.method)
+    else:
+        none = np.zeros((0, partition.dim))
+        edge = none, none, np.zeros(0, int), np.zeros(0, int)
+    interfaces = {}
+    if points.interface or partition.dim == 1:
+        for interface in partition.interfaces:
+            a, b = interface.pair
+            interfaces[a, b] = partition.sample_interface(
+                (a, b), points.interface, seed=entropy(2, a, b), method=points.method
+            )
+    return Collocation(x, piece, *edge, interfaces)

@@ -1,0 +1,85 @@
+"""What the driver chooses when the user does not: model, points, optimiser, and the two presets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from jumpnet.charts import Charts
+from jumpnet.collocation import Points
+from jumpnet.errors import ModelError
+from jumpnet.models import CategoricalEmbedding, Model, Network
+from jumpnet.optim import LevenbergMarquardt, Optimizer
+from jumpnet.rows import Weights
+
+Preset = Literal["paper"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything a solve is made of, resolved."""
+
+    model: Model
+    optimizer: Optimizer
+    points: Points | None
+    charts: Charts
+    weights: Weights
+    scaled: bool
+    starts: int
+    minimum: bool
+
+
+def resolve(
+    dim: int,
+    pieces: int,
+    *,
+    model: Model | None,
+    optimizer: Optimizer | None,
+    points: Points | Sequence[int] | None,
+    charts: Charts | None,
+    weights: Weights | None,
+    preset: Preset | None,
+) -> Settings:
+    """The user's choices, completed."""
+    if preset not in (None, "paper"):
+        raise ModelError(f'preset is {preset!r}; the only preset is "paper".')
+    if model is not None and not hasattr(model, "network"):
+        raise ModelError(f"model is {model!r}; give one of jn.models, such as jn.models.CategoricalEmbedding().")
+    if optimizer is not None and not hasattr(optimizer, "advance"):
+        raise ModelError(f"optimizer is {optimizer!r}; give one of jn.optim, such as jn.optim.LevenbergMarquardt().")
+    paper = preset == "paper"
+    return Settings(
+        model=model or default_model(dim, pieces),
+        optimizer=optimizer or (LevenbergMarquardt(step="qr", polish=0, stall=None) if paper else LevenbergMarquardt()),
+        points=paper_points(dim) if points is None and paper else None if points is None else Points.of(points),
+        charts=charts if charts is not None else "paper" if paper else "auto",
+        weights=weights or ("paper" if paper else "equilibrated"),
+        scaled=not paper,
+        starts=1 if paper else 3,
+        minimum=not paper,
+    )
+
+
+def default_model(dim: int, pieces: int) -> Model:
+    """A categorical embedding: one label number for a few pieces, 15 % of them for many."""
+    labels = 1 if pieces <= 5 else int(np.ceil(0.15 * pieces))
+    return CategoricalEmbedding(dim=labels, neurons=50 if dim <= 2 else 100)
+
+
+def paper_points(dim: int) -> Points:
+    """The paper's counts: 1-D 1000 points, 2-D (324, 72, 72), 3-D and beyond (324, 144, 144)."""
+    return {1: Points(1000, 2, 1), 2: Points(324, 72, 72)}.get(dim, Points(324, 144, 144))
+
+
+def default_points(network: Network, dim: int, pieces: int, own: int) -> Points:
+    """Enough rows for the network's parameters, and enough points for what each piece must determine by itself.
+
+    `own` is how many features a piece has to itself (separate networks), 0 for a shared network.
+    """
+    minimum = max(20, 2 * own)
+    base = paper_points(dim)
+    # One interior point per parameter and a quarter of that on each surface: about twice as many rows as parameters.
+    interior = max(base.interior, network.size, minimum * pieces * 2)
+    surface = max(base.boundary, network.size // 4)
+    return Points(interior, surface, surface, minimum)

@@ -1,0 +1,136 @@
+"""`solve` and `approximate`: from a problem to a solution, choosing what the user left open."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from jumpnet.charts import Charts, choose_atlas
+from jumpnet.collocation import Points, Stream
+from jumpnet.driver.labels import resolve_labels
+from jumpnet.driver.progress import Progress
+from jumpnet.driver.settings import Preset, default_points, resolve
+from jumpnet.driver.task import Task, best_of, collocated, own_features
+from jumpnet.errors import ModelError
+from jumpnet.fields.piecewise import piecewise_values
+from jumpnet.geometry import Partition
+from jumpnet.models import Model
+from jumpnet.optim import Optimizer
+from jumpnet.problem import Problem, inputs
+from jumpnet.rows import Rows, Weights, equations, values
+from jumpnet.solution import Solution
+
+
+def solve(
+    problem: Problem,
+    *,
+    model: Model | None = None,
+    optimizer: Optimizer | None = None,
+    points: Points | Sequence[int] | None = None,
+    charts: Charts | None = None,
+    weights: Weights | None = None,
+    preset: Preset | None = None,
+    seed: int = 0,
+    trials: int = 1,
+    progress: bool | Progress = False,
+) -> Solution:
+    """Solve an interface problem.
+
+    Every option has a default: a categorical embedding trained by Levenberg-Marquardt on equilibrated rows, in charts
+    chosen from the geometry. `points` is `Points(...)` or (interior, boundary, per interface); `preset="paper"` takes
+    the paper's charts, weights, points and stopping rule instead. `trials` solves with that many seeds (from `seed`
+    on) and returns the best by held-out residual. `progress=True` shows a bar; a function of (record, best loss)
+    is called after each step.
+    """
+    if not isinstance(problem, Problem):
+        raise ModelError(f"solve needs a jn.Problem, not {type(problem).__name__}; see jn.Problem(...).")
+    parts, exact = problem.partition, problem.exact
+    settings = resolve(
+        parts.dim,
+        parts.size,
+        model=model,
+        optimizer=optimizer,
+        points=points,
+        charts=charts,
+        weights=weights,
+        preset=preset,
+    )
+    atlas = choose_atlas(settings.charts, parts, lambda piece, x: problem.A[piece].value(x))
+
+    def prepared(seed: int) -> Task:
+        named = resolve_labels(
+            settings.model,
+            parts,
+            u=None if exact is None else lambda piece, x: exact[piece].value(x),
+            f=lambda piece, x: problem.f[piece].value(x),
+            raw=settings.charts == "paper",
+            seed=seed,
+        )
+        network = named.network(atlas.inputs, parts.size)
+        counts = settings.points or default_points(network, parts.dim, parts.size, own_features(named))
+
+        def rows(stream: Stream) -> Rows:
+            given = settings.points is not None
+            return equations(problem, collocated(parts, counts, named, seed=seed, stream=stream, given=given))
+
+        return Task(parts, atlas, network, counts, rows(Stream.TRAIN), rows(Stream.HELD_OUT), settings)
+
+    solution = best_of(prepared, seed, trials, progress)
+    return replace(solution, problem=problem, tensors=problem.A, exact=exact)
+
+
+def approximate(
+    parts: Partition,
+    u: Any,
+    *,
+    model: Model | None = None,
+    optimizer: Optimizer | None = None,
+    points: Points | Sequence[int] | None = None,
+    charts: Charts | None = None,
+    preset: Preset | None = None,
+    seed: int = 0,
+    trials: int = 1,
+    progress: bool | Progress = False,
+) -> Solution:
+    """Approximate a piecewise function: `u` is a number, formula or callable for each piece.
+
+    Trained on its values at random points of the pieces and of the outer boundary; the options are those of `solve`.
+    """
+    parts = inputs.partition(parts)
+    exact = inputs.fields(u, parts, "u", {})
+    settings = resolve(
+        parts.dim,
+        parts.size,
+        model=model,
+        optimizer=optimizer,
+        points=points,
+        charts=charts,
+        weights="paper",
+        preset=preset,
+    )
+    atlas = choose_atlas(settings.charts, parts)
+
+    def prepared(seed: int) -> Task:
+        named = resolve_labels(
+            settings.model,
+            parts,
+            u=lambda piece, x: exact[piece].value(x),
+            f=None,
+            raw=settings.charts == "paper",
+            seed=seed,
+        )
+        network = named.network(atlas.inputs, parts.size)
+        counts = settings.points or default_points(network, parts.dim, parts.size, own_features(named))
+        counts = replace(counts, interface=0)
+
+        def rows(stream: Stream) -> Rows:
+            drawn = collocated(parts, counts, named, seed=seed, stream=stream, given=settings.points is not None)
+            x = np.concatenate([drawn.interior, drawn.boundary])
+            piece = np.concatenate([drawn.piece, drawn.boundary_piece])
+            return values(piecewise_values(exact, x, piece), x, piece)
+
+        return Task(parts, atlas, network, counts, rows(Stream.TRAIN), rows(Stream.HELD_OUT), settings)
+
+    solution = best_of(prepared, seed, trials, progress)
+    return replace(solution, tensors=(None,) * parts.size, exact=exact)

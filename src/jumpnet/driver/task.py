@@ -1,0 +1,161 @@
+"""One training task: rows, charts and a network of one seed, and the solution they lead to."""
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from jumpnet.charts import Atlas
+from jumpnet.collocation import Collocation, Points, Stream, collocate
+from jumpnet.driver.progress import Progress, shown
+from jumpnet.driver.settings import Settings
+from jumpnet.driver.training import train
+from jumpnet.errors import JumpnetWarning, ModelError
+from jumpnet.geometry import Partition
+from jumpnet.models import Model, Network, Separate, System
+from jumpnet.optim import Status
+from jumpnet.rows import Rows, weigh
+from jumpnet.solution import Residual, Solution
+
+# Fewer interior points than this, and a piece of a shared network is determined mostly by its neighbours.
+FEW_POINTS = 20
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one seed has to train: its equations, on training points and on held-out points, unweighted."""
+
+    partition: Partition
+    atlas: Atlas
+    network: Network
+    points: Points
+    train: Rows
+    held_out: Rows
+    settings: Settings
+
+    def solution(self, seed: int, progress: Progress | None) -> Solution:
+        """Train, and measure what came out on the held-out points."""
+        began = time.perf_counter()
+        train_rows, scale = self._weighted(self.train)
+        held_rows, _ = self._weighted(self.held_out, scale)
+        system = System(self.network, self.atlas.push_rows(train_rows))
+        result = train(system, self.settings.optimizer, seed=seed, starts=self.settings.starts, progress=progress)
+        unseen = System(self.network, self.atlas.push_rows(held_rows))
+        residual = unseen.residual(result.theta)
+        return Solution(
+            network=self.network,
+            theta=result.theta,
+            atlas=self.atlas,
+            scale=scale,
+            dim=self.partition.dim,
+            pieces=self.partition.size,
+            partition=self.partition,
+            tensors=(),
+            status=result.status,
+            loss=result.loss,
+            steps=result.steps,
+            history=result.history,
+            seed=seed,
+            held_out=_residuals(held_rows, residual, scale),
+            held_out_loss=float(residual @ residual),
+            settings=self._described(time.perf_counter() - began),
+        )
+
+    def _weighted(self, rows: Rows, scale: float | None = None) -> tuple[Rows, float]:
+        """Rows with weights, and divided by the size of the data: a loss of 1 is that of u = 0."""
+        lower, upper = (np.asarray(end, float) for end in self.partition.bounds)
+        rows = weigh(rows, self.settings.weights, (upper - lower) / 2)
+        if scale is None:
+            size = float(np.linalg.norm(rows.weight * rows.rhs))
+            scale = size if self.settings.scaled and size > 0 else 1.0
+        return replace(rows, rhs=rows.rhs / scale), scale
+
+    def _described(self, seconds: float) -> dict[str, object]:
+        charts = self.settings.charts
+        return {
+            "interior": self.points.interior,
+            "boundary": self.points.boundary,
+            "interface": self.points.interface,
+            "charts": charts if isinstance(charts, str) else "given",
+            "inputs": self.atlas.inputs,
+            "weights": self.settings.weights,
+            "model": repr(self.settings.model),
+            "optimizer": repr(self.settings.optimizer),
+            "seconds": seconds,
+        }
+
+
+def best_of(prepared: Callable[[int], Task], seed: int, trials: int, progress: bool | Progress) -> Solution:
+    """The solution of one seed, or of `trials` seeds the one with the smallest held-out loss."""
+    if not isinstance(trials, int | np.integer) or trials < 1:
+        raise ModelError(f"trials is {trials!r}; give a whole number, at least 1.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ModelError(f"seed is {seed!r}; give a whole number, zero or more.")
+    found: list[Solution] = []
+    for number in range(seed, seed + trials):
+        task = prepared(int(number))
+        with shown(progress, task.settings.optimizer.stop.steps) as report:
+            found.append(task.solution(int(number), report))
+        if found[-1].status is Status.INTERRUPTED:
+            break
+    best = min(found, key=lambda solution: np.nan_to_num(solution.held_out_loss, nan=np.inf))
+    _tell(best)
+    if len(found) == 1:
+        return best
+    spread = {str(s.seed): s.held_out_loss for s in found}
+    return replace(best, settings=best.settings | {"held_out_loss_of_seed": spread})
+
+
+def collocated(
+    partition: Partition, points: Points, model: Model, *, seed: int, stream: Stream, given: bool
+) -> Collocation:
+    """The points of a stream; pieces with too few of them are refused or warned about."""
+    drawn = collocate(partition, points, seed=seed, stream=stream)
+    if stream is not Stream.TRAIN:
+        return drawn
+    counts = np.bincount(drawn.piece, minlength=partition.size)
+    least = int(np.argmin(counts))
+    if given and counts[least] < 2 * own_features(model):
+        raise ModelError(
+            f"piece {least} has {counts[least]} interior points for a network of {own_features(model)} neurons of its "
+            f"own; give it at least twice as many points, Points(..., minimum={2 * own_features(model)}), "
+            "or fewer neurons."
+        )
+    if counts[least] < FEW_POINTS:
+        warnings.warn(
+            f"piece {least} has only {counts[least]} interior points; look at the held-out residuals, or ask for more: "
+            f"Points(..., minimum={FEW_POINTS}).",
+            JumpnetWarning,
+            stacklevel=4,
+        )
+    return drawn
+
+
+def own_features(model: Model) -> int:
+    """How many neurons a piece has to itself, 0 in a shared network."""
+    return model.neurons if isinstance(model, Separate) else 0
+
+
+def _residuals(rows: Rows, residual: np.ndarray, scale: float) -> tuple[Residual, ...]:
+    """Held-out residuals, family by family; the mean is over a family's own rows."""
+    found = []
+    plain = residual / rows.weight
+    of_mean = np.sqrt(np.bincount(rows.term, minlength=len(rows.terms)))
+    scaled = np.sqrt(np.bincount(rows.term, weights=residual**2, minlength=len(rows.terms)))
+    physical = scale * np.sqrt(np.bincount(rows.term, weights=plain**2, minlength=len(rows.terms))) / of_mean
+    for index, term in enumerate(rows.terms):
+        found.append(Residual(term, int(of_mean[index] ** 2 + 0.5), float(physical[index]), float(scaled[index])))
+    return tuple(found)
+
+
+def _tell(solution: Solution) -> None:
+    """Never let an unconverged result pass for a converged one."""
+    if solution.status is not Status.CONVERGED:
+        warnings.warn(
+            f"not converged: {solution.status} (loss {solution.loss:.1e}, held-out loss "
+            f"{solution.held_out_loss:.1e}); look at solution.report(), try another seed, more steps or trials=.",
+            JumpnetWarning,
+            stacklevel=4,
+        )

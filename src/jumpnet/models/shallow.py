@@ -1,0 +1,121 @@
+"""The shallow network u(y, z) = sum_j c_j s(W_j . [y, z] + b_j) with everything about it in closed form.
+
+z is the label vector of the cell: a column of the encoding matrix E, trained (categorical embedding) or frozen (the
+labels of scalar encoding, the identity of one-hot encoding). For a site with coefficients (a0, a1, a2), neuron j
+contributes c_j phi_j with
+
+    phi_j = a0 s + (a1 . w_j) s' + (w_j . a2 . w_j) s''          w_j: the y-part of W_j
+
+and all derivatives with respect to c, b, W, E follow from s, s', s'', s'''.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from jumpnet.models.activations import Activation, activation
+from jumpnet.rows import Sites
+
+
+class Parameters(NamedTuple):
+    """The flat parameter vector, unpacked; matrices are stored input by input, so that J^T has contiguous blocks."""
+
+    w: Float[Array, "inputs neurons"]
+    v: Float[Array, "labels neurons"]
+    b: Float[Array, " neurons"]
+    c: Float[Array, " neurons"]
+    e: Float[Array, "labels cells"]
+
+
+@dataclass(frozen=True)
+class Shallow:
+    """One hidden layer on the coordinates y and the label z of the cell.
+
+    `encoding` is the frozen matrix E as nested tuples, or None where E is trained. `squash` is the activation in
+    z = s(E delta), or None for the linear embedding. Hashable, so that compiled functions are shared between equal
+    networks.
+    """
+
+    inputs: int
+    cells: int
+    labels: int
+    neurons: int
+    hidden: str = "sigmoid"
+    squash: str | None = None
+    encoding: tuple[tuple[float, ...], ...] | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of trained parameters."""
+        trained = 0 if self.encoding is not None else self.labels * self.cells
+        return (self.inputs + self.labels + 2) * self.neurons + trained
+
+    def unpack(self, theta: Float[Array, " parameters"]) -> Parameters:
+        """The parameter vector as matrices; a frozen encoding takes the place of the trained one."""
+        k, labels, n = self.inputs, self.labels, self.neurons
+        cuts = np.cumsum([k * n, labels * n, n, n]).tolist()
+        w, v, b, c, e = (theta[i:j] for i, j in zip([0, *cuts], [*cuts, None], strict=True))
+        encoding = e if self.encoding is None else jnp.asarray(self.encoding)
+        return Parameters(w.reshape(k, n), v.reshape(labels, n), b, c, encoding.reshape(labels, self.cells))
+
+    def label_vectors(self, e: Float[Array, "labels cells"]) -> tuple[Array, Array]:
+        """z of every cell and dz/dE, both (labels, cells)."""
+        if self.squash is None:
+            return e, jnp.ones_like(e)
+        z, dz, _, _ = activation(self.squash)(e)
+        return z, dz
+
+    def values(self, theta: Float[Array, " parameters"], sites: Sites) -> Float[Array, " sites"]:
+        """The functional of every site."""
+        p = self.unpack(theta)
+        jet, g, h, _, _ = self._neurons(p, sites)
+        return p.c @ (sites.a0 * jet[0] + g * jet[1] + h * jet[2])
+
+    def values_and_jacobian(
+        self, theta: Float[Array, " parameters"], sites: Sites
+    ) -> tuple[Float[Array, " sites"], Float[Array, "parameters sites"]]:
+        """The functional of every site and the transpose of its Jacobian."""
+        p = self.unpack(theta)
+        (s0, s1, s2, s3), g, h, aw, z_of_cell = self._neurons(p, sites)
+        c = p.c[:, None]
+        phi = sites.a0 * s0 + g * s1 + h * s2
+        db = c * (sites.a0 * s1 + g * s2 + h * s3)
+        dw = db * sites.x.T[:, None] + (c * s1) * sites.a1.T[:, None] + (2 * c * s2) * aw
+        z, dz = z_of_cell
+        dv = db * z[:, sites.cell][:, None]
+        blocks = [dw.reshape(-1, len(sites)), dv.reshape(-1, len(sites)), db, phi]
+        if self.encoding is None:
+            owner = sites.cell == jnp.arange(self.cells)[:, None]
+            de = (p.v @ db) * dz[:, sites.cell]
+            blocks.append(jnp.where(owner, de[:, None], 0.0).reshape(-1, len(sites)))
+        return p.c @ phi, jnp.concatenate(blocks)
+
+    def _neurons(self, p: Parameters, sites: Sites):
+        """Per neuron and site: the activation's jet, a1 . w, w . a2 . w, a2 w, and the labels with their slope."""
+        z, dz = self.label_vectors(p.e)
+        s = p.w.T @ sites.x.T + (p.v.T @ z)[:, sites.cell] + p.b[:, None]
+        jet = self._activation(s)
+        g = p.w.T @ sites.a1.T
+        aw = jnp.einsum("skl,ln->kns", sites.a2, p.w)
+        h = jnp.einsum("kns,kn->ns", aw, p.w)
+        return jet, g, h, aw, (z, dz)
+
+    @property
+    def _activation(self) -> Activation:
+        return activation(self.hidden)
+
+    def initial(self, rng: np.random.Generator) -> Float[np.ndarray, " parameters"]:
+        """Random parameters: W, b, c ~ N(0, 1), E ~ U(-1, 1), the most reliable in 2-D and 3-D on scaled inputs."""
+        n = self.neurons
+        # E is drawn last, so that a frozen encoding meets the very same W, b, c as a trained one.
+        parts = [
+            rng.standard_normal((self.inputs + self.labels) * n),
+            rng.standard_normal(n),
+            rng.standard_normal(n),
+        ]
+        if self.encoding is None:
+            parts.append(rng.uniform(-1, 1, self.labels * self.cells))
+        return np.concatenate(parts)

@@ -1,0 +1,162 @@
+"""The models a user names: each says which network it becomes, given the coordinates and cells there are.
+
+With d inputs and L + 1 cells the parameter counts are the paper's: (d + 3) N for scalar encoding, (d + L + 3) N for
+one-hot, (d + D + 2) N + (L + 1) D for the categorical embedding.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from jumpnet.errors import ModelError
+from jumpnet.models.activations import activation
+from jumpnet.models.connected import FullyConnected
+from jumpnet.models.percell import PerCell
+from jumpnet.models.shallow import Shallow
+from jumpnet.models.system import Network
+
+Encoding = tuple[tuple[float, ...], ...]
+
+
+class Model(Protocol):
+    """A kind of network, before the number of inputs and cells is known."""
+
+    def network(self, inputs: int, cells: int) -> Network:
+        """The network on so many coordinates and cells."""
+        ...
+
+
+@dataclass(frozen=True)
+class CategoricalEmbedding:
+    """One shallow network whose label vector (of length `dim`) is trained for each cell.
+
+    `squash` names an activation s for the nonlinear embedding z = s(E delta). `encoding` freezes E to a given
+    dim x cells matrix: to the labels it is scalar encoding, to the identity one-hot.
+    """
+
+    dim: int = 1
+    neurons: int = 50
+    activation: str = "sigmoid"
+    squash: str | None = None
+    encoding: Encoding | None = None
+
+    def __post_init__(self) -> None:
+        _check(self.neurons, self.activation)
+        if self.dim < 1:
+            raise ModelError(f"the embedding's dim is {self.dim}; it must be at least 1.")
+        if self.squash is not None:
+            activation(self.squash)
+
+    def network(self, inputs: int, cells: int) -> Network:
+        """The network on so many coordinates and cells."""
+        if self.encoding is not None:
+            frozen = np.array(self.encoding, float)
+            if frozen.shape != (self.dim, cells):
+                raise ModelError(
+                    f"encoding has shape {frozen.shape}; with dim={self.dim} and {cells} pieces "
+                    f"it must be {(self.dim, cells)}."
+                )
+            return Shallow(inputs, cells, self.dim, self.neurons, self.activation, self.squash, _frozen(frozen))
+        if self.dim > cells:
+            raise ModelError(
+                f"the embedding's dim is {self.dim} but there are only {cells} pieces; "
+                f"take dim <= {cells} (10 to 20 % of the pieces is usually enough)."
+            )
+        return Shallow(inputs, cells, self.dim, self.neurons, self.activation, self.squash)
+
+
+@dataclass(frozen=True)
+class ScalarEncoding:
+    """One shallow network with a fixed number per piece as its label.
+
+    `labels`: "index" (0, 1, 2, ...; scaled to [-1, 1] with any charts but the paper's), "mean-u" or "mean-f" (means
+    over the pieces, divided by the largest; the driver computes them), or the numbers themselves.
+    """
+
+    labels: Literal["index", "mean-u", "mean-f"] | Sequence[float] = "index"
+    neurons: int = 50
+    activation: str = "sigmoid"
+
+    def __post_init__(self) -> None:
+        _check(self.neurons, self.activation)
+        if isinstance(self.labels, str) and self.labels not in ("index", "mean-u", "mean-f"):
+            raise ModelError(f'labels is {self.labels!r}; choose "index", "mean-u", "mean-f" or give the numbers.')
+
+    def network(self, inputs: int, cells: int) -> Network:
+        """The network on so many coordinates and cells."""
+        if isinstance(self.labels, str):
+            if self.labels != "index":
+                raise ModelError(f'labels "{self.labels}" must be resolved to numbers first; solve(...) does that.')
+            labels = np.linspace(-1, 1, cells)
+        else:
+            labels = np.asarray(self.labels, float)
+        if labels.shape != (cells,):
+            raise ModelError(f"{labels.size} labels are given for {cells} pieces; give one number for each piece.")
+        if len(np.unique(labels)) < cells:
+            raise ModelError(
+                f"the labels {labels.tolist()} are not distinct, so pieces cannot be told apart; "
+                "use other labels, or CategoricalEmbedding()."
+            )
+        return Shallow(inputs, cells, 1, self.neurons, self.activation, None, _frozen(labels[None]))
+
+
+@dataclass(frozen=True)
+class OneHot:
+    """One shallow network whose label is the unit vector of the cell."""
+
+    neurons: int = 50
+    activation: str = "sigmoid"
+
+    def __post_init__(self) -> None:
+        _check(self.neurons, self.activation)
+
+    def network(self, inputs: int, cells: int) -> Network:
+        """The network on so many coordinates and cells."""
+        return Shallow(inputs, cells, cells, self.neurons, self.activation, None, _frozen(np.eye(cells)))
+
+
+@dataclass(frozen=True)
+class Separate:
+    """A shallow network of its own for each cell, coupled only at the interfaces."""
+
+    neurons: int = 50
+    activation: str = "sigmoid"
+
+    def __post_init__(self) -> None:
+        _check(self.neurons, self.activation)
+
+    def network(self, inputs: int, cells: int) -> Network:
+        """The networks on so many coordinates and cells."""
+        return PerCell(Shallow(inputs, 1, 0, self.neurons, self.activation, None, ()), cells)
+
+
+@dataclass(frozen=True)
+class Deep:
+    """A deep (or residual) fully connected network on coordinates and a trained label, by automatic differentiation."""
+
+    dim: int = 1
+    widths: tuple[int, ...] = (20, 20)
+    activation: str = "sigmoid"
+    residual: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.widths:
+            raise ModelError("widths is empty; give the width of at least one layer.")
+        for width in self.widths:
+            _check(width, self.activation)
+
+    def network(self, inputs: int, cells: int) -> Network:
+        """The network on so many coordinates and cells."""
+        return FullyConnected(inputs, cells, self.dim, tuple(self.widths), self.activation, self.residual)
+
+
+def _check(neurons: int, name: str) -> None:
+    if not isinstance(neurons, int | np.integer) or neurons < 1:
+        raise ModelError(f"the number of neurons is {neurons!r}; give a whole number, at least 1.")
+    activation(name)
+
+
+def _frozen(matrix: np.ndarray) -> Encoding:
+    return tuple(tuple(row) for row in matrix.tolist())

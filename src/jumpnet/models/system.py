@@ -1,0 +1,104 @@
+"""Rows and a network make a least-squares system: residual and Jacobian as NumPy arrays, compiled once per shape."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from jumpnet._precision import float64
+from jumpnet.rows import Layout, Rows, Sites
+
+
+class Network(Protocol):
+    """What a model must be able to do: functionals at sites, and their derivatives by a flat parameter vector.
+
+    Networks hold no trained numbers and are hashable: equal networks on equal shapes share compiled code.
+    """
+
+    @property
+    def size(self) -> int: ...
+
+    def values(self, theta: Array, sites: Sites) -> Array: ...
+
+    def values_and_jacobian(self, theta: Array, sites: Sites) -> tuple[Array, Array]: ...
+
+    def initial(self, rng: np.random.Generator) -> np.ndarray: ...
+
+
+def sum_over_sites(of_sites: Float[Array, "*batch sites"], layout: Layout) -> Float[Array, "*batch rows"]:
+    """Sum the sites of each row, along the last axis."""
+    parts, start = [], 0
+    for count, rows in layout:
+        run = of_sites[..., start : start + count * rows]
+        parts.append(run if count == 1 else run.reshape(*run.shape[:-1], rows, count).sum(-1))
+        start += count * rows
+    return jnp.concatenate(parts, axis=-1)
+
+
+@partial(jax.jit, static_argnums=0)
+def site_values(network: Network, theta: Array, sites: Sites) -> Array:
+    """The functional of every site, compiled."""
+    return network.values(theta, sites)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _residual(network: Network, layout: Layout, theta: Array, sites: Sites, rhs: Array) -> Array:
+    return sum_over_sites(network.values(theta, sites), layout) - rhs
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _linearised(network: Network, layout: Layout, theta: Array, sites: Sites, rhs: Array) -> tuple[Array, Array]:
+    values, jacobian = network.values_and_jacobian(theta, sites)
+    return sum_over_sites(values, layout) - rhs, sum_over_sites(jacobian, layout)
+
+
+def _objective(network: Network, layout: Layout, theta: Array, data: tuple[Sites, Array]) -> Array:
+    sites, rhs = data
+    return jnp.sum((sum_over_sites(network.values(theta, sites), layout) - rhs) ** 2)
+
+
+class System:
+    """The least-squares system of a network on weighted rows; the optimisers see only this."""
+
+    def __init__(self, network: Network, rows: Rows):
+        self.network, self.rows = network, rows
+        self._layout = rows.layout
+        self._objective = partial(_objective, network, self._layout)
+        s, w = rows.sites, np.repeat(rows.weight, rows.counts)
+        weighted = Sites(s.x, s.cell, s.a0 * w, s.a1 * w[:, None], s.a2 * w[:, None, None])
+        with float64():
+            self._sites: Sites = jax.tree.map(jnp.asarray, weighted)
+            self._rhs = jnp.asarray(rows.rhs * rows.weight)
+
+    @property
+    def size(self) -> int:
+        """The number of parameters."""
+        return self.network.size
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The families of rows."""
+        return self.rows.terms
+
+    def residual(self, theta: Float[np.ndarray, " parameters"]) -> Float[np.ndarray, " rows"]:
+        """Weighted residual of every row."""
+        with float64():
+            return np.asarray(_residual(self.network, self._layout, jnp.asarray(theta), self._sites, self._rhs))
+
+    def linearised(self, theta: Float[np.ndarray, " parameters"]) -> tuple[np.ndarray, np.ndarray]:
+        """Weighted residual and Jacobian; the Jacobian is in Fortran order, as LAPACK wants it."""
+        with float64():
+            r, jt = _linearised(self.network, self._layout, jnp.asarray(theta), self._sites, self._rhs)
+            return np.asarray(r), np.asarray(jt).T
+
+    def loss_of_terms(self, residual: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " terms"]:
+        """The loss, family by family."""
+        return np.bincount(self.rows.term, weights=residual**2, minlength=len(self.terms))
+
+    def objective(self) -> tuple[Callable[[Array, Any], Array], Any]:
+        """The loss as a function JAX can differentiate, and the data it wants as second argument."""
+        return self._objective, (self._sites, self._rhs)

@@ -1,0 +1,18 @@
+"""Rows: the table of linear functionals that everything after the problem works on."""
+
+from jumpnet.rows.equations import equations, values
+from jumpnet.rows.table import Layout, Rows, Sites, row_family, stack
+from jumpnet.rows.weights import Weights, functional_size, weigh
+
+__all__ = [
+    "Layout",
+    "Rows",
+    "Sites",
+    "Weights",
+    "equations",
+    "functional_size",
+    "row_family",
+    "stack",
+    "values",
+    "weigh",
+]

@@ -1,0 +1,114 @@
+"""Rows: every equation of a problem as a linear functional of u, taken at sites.
+
+A site is a point together with the cell from whose side it is seen. A row sums, over its sites,
+
+    a0 u + a1 . grad u + a2 : hess u
+
+and asks the sum to equal a right-hand side. The PDE, each kind of boundary condition and both jump conditions are
+different coefficients in the same table, so nothing after this module knows what a PDE is.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+Arrays = Array | np.ndarray
+Layout = tuple[tuple[int, int], ...]
+
+
+class Sites(eqx.Module):
+    """Where functionals are taken, and with which coefficients; `x` is in whatever coordinates the coefficients are.
+
+    A pytree, so that it can be handed to compiled functions as it is.
+    """
+
+    x: Float[Arrays, "sites d"]
+    cell: Int[Arrays, " sites"]
+    a0: Float[Arrays, " sites"]
+    a1: Float[Arrays, "sites d"]
+    a2: Float[Arrays, "sites d d"]
+
+    def __len__(self) -> int:
+        return len(self.cell)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Equations: `counts[i]` consecutive sites belong to row i.
+
+    `term[i]` is the index into `terms` of the family the row belongs to ("pde 0", "jump 0-1", ...), so that losses can
+    be reported family by family. `weight` multiplies the row when it becomes part of a least-squares system; the
+    table itself stays physical.
+    """
+
+    sites: Sites
+    counts: Int[np.ndarray, " rows"]
+    rhs: Float[np.ndarray, " rows"]
+    weight: Float[np.ndarray, " rows"]
+    term: Int[np.ndarray, " rows"]
+    terms: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.rhs)
+
+    @property
+    def layout(self) -> Layout:
+        """Runs of rows with equally many sites, as (sites per row, rows): lets sums over sites be plain reshapes."""
+        if len(self) == 0:
+            return ()
+        starts = np.r_[0, np.flatnonzero(np.diff(self.counts)) + 1, len(self)]
+        return tuple((int(self.counts[a]), int(b - a)) for a, b in pairwise(starts))
+
+    @property
+    def row_of_site(self) -> Int[np.ndarray, " sites"]:
+        """The row each site belongs to."""
+        return np.repeat(np.arange(len(self)), self.counts)
+
+    def weighted(self, weight: Float[np.ndarray, " rows"]) -> "Rows":
+        """The same equations with other weights."""
+        return replace(self, weight=np.asarray(weight, float))
+
+
+def row_family(
+    name: str,
+    rhs: Float[np.ndarray, " rows"],
+    *sides: tuple[np.ndarray, int | np.ndarray, np.ndarray | float, np.ndarray | float, np.ndarray | float],
+) -> Rows:
+    """Rows of one kind; each side is (points, cell, a0, a1, a2) and contributes one site to every row."""
+    rhs = np.asarray(rhs, float)
+    m = len(rhs)
+    d = np.shape(sides[0][0])[1]
+    shapes = ((m, d), (m,), (m,), (m, d), (m, d, d))
+    columns = [[np.broadcast_to(part, shape) for part, shape in zip(side, shapes, strict=True)] for side in sides]
+    # Interleave the sides, so that the sites of one row are neighbours.
+    x, cell, a0, a1, a2 = (
+        np.stack(part, axis=1).reshape(-1, *part[0].shape[1:]) for part in zip(*columns, strict=True)
+    )
+    sites = Sites(x=x, cell=cell.astype(np.int32), a0=a0, a1=a1, a2=(a2 + np.swapaxes(a2, 1, 2)) / 2)
+    return Rows(sites, np.full(m, len(sides)), rhs, np.ones(m), np.zeros(m, int), (name,))
+
+
+def stack(families: Iterable[Rows]) -> Rows:
+    """All families in one table; families of the same name become one term."""
+    families = [f for f in families if len(f)]
+    names: list[str] = []
+    for family in families:
+        names += [name for name in family.terms if name not in names]
+
+    def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+        return np.concatenate([np.asarray(part) for part in parts])
+
+    sites = Sites(*(joined([getattr(f.sites, key) for f in families]) for key in ("x", "cell", "a0", "a1", "a2")))
+    term = joined([np.array([names.index(name) for name in f.terms])[f.term] for f in families])
+    return Rows(
+        sites,
+        joined([f.counts for f in families]),
+        joined([f.rhs for f in families]),
+        joined([f.weight for f in families]),
+        term,
+        tuple(names),
+    )

@@ -1,0 +1,67 @@
+"""The trust report: what is known about a solution without knowing the exact one, and the error where that is known."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from jumpnet.optim import Status
+
+
+@dataclass(frozen=True)
+class Residual:
+    """The root mean square residual of one family of equations on points the training never saw.
+
+    `physical` is in the units of the equation; `scaled` divides by the size of the equation's coefficients and of the
+    data, so that families can be compared with each other and with 1.
+    """
+
+    term: str
+    rows: int
+    physical: float
+    scaled: float
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Differences from an exact solution at independent random test points."""
+
+    l2: float
+    linf: float
+    relative_l2: float
+    points: int
+
+    def __str__(self) -> str:
+        return f"L2 {self.l2:.2e}, Linf {self.linf:.2e} ({self.points} test points)"
+
+
+@dataclass(frozen=True)
+class TrustReport:
+    """What a careful reader wants to know before using a solution."""
+
+    status: Status
+    loss: float
+    steps: int
+    parameters: int
+    held_out: tuple[Residual, ...]
+    held_out_loss: float
+    errors: Errors | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def worst(self) -> Residual | None:
+        """The family of equations with the largest scaled residual on held-out points."""
+        return max(self.held_out, key=lambda r: r.scaled, default=None)
+
+    def __str__(self) -> str:
+        lines = [
+            f"status     {self.status.name.lower()}: {self.status}",
+            f"training   loss {self.loss:.2e} after {self.steps} steps, {self.parameters} parameters",
+            f"held out   loss {self.held_out_loss:.2e} on points the training never saw",
+        ]
+        if self.errors is not None:
+            lines.append(f"error      {self.errors}")
+        width = max((len(r.term) for r in self.held_out), default=0)
+        lines += [
+            f"  {r.term:<{width}}  {r.rows:5d} rows   residual {r.physical:.1e}   scaled {r.scaled:.1e}"
+            for r in self.held_out
+        ]
+        return "\n".join(lines)

@@ -1,0 +1,234 @@
+"""The solution: answers questions about u, from the trained numbers alone.
+
+Every answer is a functional at sites, taken through the same charts and the same network as in training: a value is
+a0 = 1, a derivative a1 = e_i, and a one-sided value is a site whose cell is chosen by the caller.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, Int
+from numpy.typing import ArrayLike
+
+from jumpnet._precision import float64
+from jumpnet.charts import Atlas
+from jumpnet.collocation import Stream
+from jumpnet.errors import SolutionError
+from jumpnet.fields import Field, TensorField
+from jumpnet.fields.piecewise import piecewise_values
+from jumpnet.geometry import Partition
+from jumpnet.models import Network, site_values
+from jumpnet.optim import History, Status
+from jumpnet.problem import Problem
+from jumpnet.rows import Sites
+from jumpnet.solution.report import Errors, Residual, TrustReport
+
+# Points are evaluated in padded batches of a few sizes, so that compiled code is reused between calls.
+SMALLEST_BATCH, LARGEST_BATCH = 64, 16384
+
+Pieces = int | Sequence[int] | np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A solved problem. Call it for values; see the methods for everything else.
+
+    `partition` is None after loading a file whose geometry was a callable: then name the piece of each point.
+    """
+
+    network: Network
+    theta: Float[np.ndarray, " parameters"]
+    atlas: Atlas
+    scale: float
+    dim: int
+    pieces: int
+    partition: Partition | None
+    tensors: tuple[TensorField | None, ...]
+    status: Status
+    loss: float
+    steps: int
+    history: History
+    seed: int
+    held_out: tuple[Residual, ...] = ()
+    held_out_loss: float = np.nan
+    problem: Problem | None = None
+    exact: tuple[Field, ...] | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+
+    def __call__(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, " n"]:
+        """u at points (n, d); on an interface use `side`, or name the piece."""
+        points, cell = self._located(x, piece)
+        return self._functional(points, cell, 1.0, np.zeros(self.dim))
+
+    def grad(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, "n d"]:
+        """The gradient of u, (n, d)."""
+        points, cell = self._located(x, piece)
+        return np.stack([self._functional(points, cell, 0.0, e) for e in np.eye(self.dim)], axis=1)
+
+    def flux(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, "n d"]:
+        """A grad u, (n, d)."""
+        points, cell = self._located(x, piece)
+        gradient = self.grad(points, cell)
+        flux = np.empty_like(gradient)
+        for p in np.unique(cell):
+            mine = cell == p
+            flux[mine] = np.einsum("nij,nj->ni", self._tensor(int(p)).value(points[mine]), gradient[mine])
+        return flux
+
+    def side(self, x: ArrayLike, piece: int) -> Float[np.ndarray, " n"]:
+        """u seen from one piece: on its boundary the exact one-sided value, elsewhere its smooth extension."""
+        return self(x, piece)
+
+    def jump(self, x: ArrayLike) -> Float[np.ndarray, " n"]:
+        """[u] at points of interfaces: the lower piece's value minus the higher one's."""
+        points = self._points(x)
+        a, b, _ = self._located_partition().sides(points)
+        return self(points, a) - self(points, b)
+
+    def flux_jump(self, x: ArrayLike) -> Float[np.ndarray, " n"]:
+        """[A grad u . n] at points of interfaces, n from the higher piece to the lower."""
+        points = self._points(x)
+        a, b, n = self._located_partition().sides(points)
+        return np.sum((self.flux(points, a) - self.flux(points, b)) * n, axis=1)
+
+    def errors(self, points: int | None = None, *, seed: int | None = None) -> Errors:
+        """Differences from the exact solution at random test points, by default ten times the interior points."""
+        if self.exact is None or self.partition is None:
+            raise SolutionError(
+                "the exact solution is not known here; give the problem exact= or use manufactured(...)."
+            )
+        count = points if points is not None else 10 * int(self.settings.get("interior", 1000))
+        entropy = [self.seed if seed is None else seed, int(Stream.TEST)]
+        x, piece = self.partition.sample_interior(count, seed=entropy)
+        exact = piecewise_values(self.exact, x, piece)
+        difference = self(x, piece) - exact
+        rms = float(np.sqrt(np.mean(difference**2)))
+        size = float(np.sqrt(np.mean(exact**2)))
+        return Errors(rms, float(np.abs(difference).max()), rms / size if size > 0 else np.inf, len(x))
+
+    def report(self) -> TrustReport:
+        """What is known about how good this solution is."""
+        known = self.exact is not None and self.partition is not None
+        return TrustReport(
+            self.status,
+            self.loss,
+            self.steps,
+            self.network.size,
+            self.held_out,
+            self.held_out_loss,
+            self.errors() if known else None,
+            dict(self.settings),
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the solution to one file (safetensors with a JSON header); see `jumpnet.load`."""
+        from jumpnet.solution.storage import save
+
+        save(self, path)
+
+    def plot(self, path: str | PathLike[str] | None = None, **options: Any) -> Any:
+        """A figure of the solution (and of its error where the exact one is known); written to `path` if given."""
+        from jumpnet.reporting import plot_solution
+
+        return plot_solution(self, path, **options)
+
+    def write_report(self, path: str | PathLike[str]) -> None:
+        """An HTML page about the solution: settings, residuals, errors, figures."""
+        from jumpnet.reporting import write_report
+
+        write_report(self, path)
+
+    def with_problem(self, problem: Problem) -> "Solution":
+        """The same solution with the problem it solves at hand again (after loading one that held callables)."""
+        if problem.dim != self.dim or problem.partition.size != self.pieces:
+            raise SolutionError(
+                f"the problem has {problem.dim} dimensions and {problem.partition.size} pieces, the solution "
+                f"{self.dim} and {self.pieces}; give the problem this solution was computed for."
+            )
+        return replace(
+            self,
+            problem=problem,
+            partition=problem.partition,
+            tensors=problem.A,
+            exact=problem.exact,
+            missing=(),
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Solution({self.dim}-D, {self.pieces} pieces, {self.network.size} parameters, "
+            f"{self.status.name.lower()}, loss {self.loss:.1e}, held-out loss {self.held_out_loss:.1e})"
+        )
+
+    def _points(self, x: ArrayLike) -> Float[np.ndarray, "n d"]:
+        try:
+            points = np.asarray(x, float)
+        except (TypeError, ValueError):
+            raise SolutionError("the points are not numbers; give an array of shape (n, d).") from None
+        if points.ndim == 1 and self.dim == 1:
+            points = points[:, None]
+        if points.ndim != 2 or points.shape[1] != self.dim:
+            raise SolutionError(f"the points have shape {points.shape}; give (n, {self.dim}).")
+        return points
+
+    def _located(self, x: ArrayLike, piece: Pieces | None) -> tuple[np.ndarray, Int[np.ndarray, " n"]]:
+        """Points and the cell each is seen from."""
+        points = self._points(x)
+        if piece is not None:
+            cell = np.broadcast_to(np.asarray(piece, int), len(points)).astype(np.int32)
+            if cell.size and not (0 <= cell.min() and cell.max() < self.pieces):
+                raise SolutionError(f"piece {piece!r} does not exist; pieces are numbered 0 to {self.pieces - 1}.")
+            return points, cell
+        cell = self._located_partition().label(points)
+        outside = cell < 0
+        if outside.any():
+            raise SolutionError(
+                f"{int(outside.sum())} of {len(points)} points lie outside the domain, e.g. "
+                f"{points[outside][0].tolist()}; leave them out, or name the piece to extend: solution(x, piece=0)."
+            )
+        return points, cell.astype(np.int32)
+
+    def _located_partition(self) -> Partition:
+        if self.partition is None:
+            raise SolutionError(
+                "the geometry of this solution was a callable and could not be stored; "
+                "name the piece, solution(x, piece=...), or give the problem back: solution.with_problem(problem)."
+            )
+        return self.partition
+
+    def _tensor(self, piece: int) -> TensorField:
+        tensor = self.tensors[piece] if piece < len(self.tensors) else None
+        if tensor is None:
+            raise SolutionError(
+                f"A of piece {piece} is not known here (a function was approximated, or A was a callable that could "
+                "not be stored); give the problem back: solution.with_problem(problem)."
+            )
+        return tensor
+
+    def _functional(self, x: np.ndarray, cell: np.ndarray, a0: float, a1: np.ndarray) -> Float[np.ndarray, " n"]:
+        """a0 u + a1 . grad u at points seen from cells."""
+        n, d = x.shape
+        result = np.empty(n)
+        for start in range(0, n, LARGEST_BATCH):
+            part = slice(start, min(start + LARGEST_BATCH, n))
+            count = part.stop - part.start
+            size = max(SMALLEST_BATCH, 1 << (count - 1).bit_length())
+            pad = np.minimum(np.arange(size), count - 1)
+            sites = self.atlas.push(
+                Sites(
+                    x[part][pad],
+                    cell[part][pad],
+                    np.full(size, a0),
+                    np.broadcast_to(a1, (size, d)),
+                    np.zeros((size, d, d)),
+                )
+            )
+            with float64():
+                values = site_values(self.network, jnp.asarray(self.theta), sites)
+                result[part] = np.asarray(values)[:count]
+        return self.scale * result
