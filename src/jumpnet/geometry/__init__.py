@@ -8,9 +8,9 @@ from jumpnet.geometry.boolean import Complement, Intersection, Union
 from jumpnet.geometry.curves import Curve, Star
 from jumpnet.geometry.holes import Hole
 from jumpnet.geometry.levelset import LevelSet
-from jumpnet.geometry.normballs import Ball, Disk, Ellipse, Ellipsoid, Superellipse, Superquadric
 from jumpnet.geometry.partition import Interface, Partition
 from jumpnet.geometry.primitives import Box, HalfSpace, Interval
+from jumpnet.geometry.quadrics import Ball, Disk, Ellipse, Ellipsoid, Superellipse, Superquadric
 from jumpnet.geometry.shape import Patch, Shape
 from jumpnet.geometry.specs import shape_from_spec
 

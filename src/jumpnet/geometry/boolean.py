@@ -47,8 +47,7 @@ class Complement(Shape):
 
     def patches(self, within: Bounds | None = None) -> tuple[Patch, ...]:
         return tuple(
-            PointPatch(p.x, -p.sign) if isinstance(p, PointPatch) else Flipped(p)
-            for p in self.shape.patches(within)
+            PointPatch(p.x, -p.sign) if isinstance(p, PointPatch) else Flipped(p) for p in self.shape.patches(within)
         )
 
     def spec(self) -> dict[str, Any] | None:
@@ -74,8 +73,12 @@ class Union(Shape):
     def dim(self) -> int:
         return self.parts[0].dim
 
-    @cached_property
+    @property
     def bounds(self) -> Bounds:
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> Bounds:
         lower, upper = zip(*(part.bounds for part in self.parts), strict=True)
         return np.min(lower, axis=0), np.max(upper, axis=0)
 
@@ -113,8 +116,12 @@ class Intersection(Shape):
     def dim(self) -> int:
         return self.parts[0].dim
 
-    @cached_property
+    @property
     def bounds(self) -> Bounds:
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> Bounds:
         lower, upper = zip(*(part.bounds for part in self.parts), strict=True)
         return np.max(lower, axis=0), np.min(upper, axis=0)
 

@@ -67,9 +67,7 @@ def box(bounds: object, what: str) -> tuple[tuple[float, ...], tuple[float, ...]
         vector(bounds[1], f"the upper corner of {what}"),
     )
     if len(lower) != len(upper):
-        raise GeometryError(
-            f"the corners of {what} have {len(lower)} and {len(upper)} coordinates; give both the same number."
-        )
+        raise GeometryError(f"the corners of {what} have {len(lower)} and {len(upper)} coordinates; give both as many.")
     for axis, (a, b) in enumerate(zip(lower, upper, strict=True), start=1):
         if a >= b:
             raise GeometryError(
@@ -83,9 +81,7 @@ def points(x: ArrayLike, dim: int) -> Floats:
     try:
         array = np.asarray(x, dtype=np.float64)
     except (TypeError, ValueError):
-        raise GeometryError(
-            f"points must be an (n, {dim}) array of numbers, not {type(x).__name__}."
-        ) from None
+        raise GeometryError(f"points must be an (n, {dim}) array of numbers, not {type(x).__name__}.") from None
     if array.ndim == 1 and dim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.shape[1] != dim:

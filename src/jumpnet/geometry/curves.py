@@ -24,7 +24,8 @@ Source = float | str | Callable[..., Any]
 
 @dataclass(frozen=True)
 class Star(Shape):
-    """The region r < radius(theta) about `center`; the radius is a number, a formula in theta or a callable."""
+    """The region r < radius(theta) about `center`; the radius is a number, a formula in theta or a
+    callable."""
 
     center: tuple[float, ...]
     radius: Source
@@ -93,12 +94,20 @@ class Star(Shape):
     def dim(self) -> int:
         return 2
 
-    @cached_property
+    @property
     def bounds(self) -> Bounds:
-        return curve_bounds(self, self._nodes)
+        return self._bounds
 
     @cached_property
+    def _bounds(self) -> Bounds:
+        return curve_bounds(self, self._nodes)
+
+    @property
     def volume(self) -> float:
+        return self._area
+
+    @cached_property
+    def _area(self) -> float:
         return enclosed_area(self, self._nodes)
 
     def _polar(self, x: ArrayLike) -> tuple[Floats, Floats]:
@@ -131,7 +140,8 @@ class Star(Shape):
 
 @dataclass(frozen=True)
 class Curve(Shape):
-    """The region inside the closed curve (x(t), y(t)), 0 <= t < 2 pi: two formulas in t, or one callable t -> (n, 2)."""
+    """The region inside the closed curve (x(t), y(t)), 0 <= t < 2 pi: two formulas in t, or one callable t ->
+    (n, 2)."""
 
     x: Source
     y: Source | None = None
@@ -150,9 +160,7 @@ class Curve(Shape):
                 "t = 2 pi; use formulas with period 2 pi."
             )
         if extent == 0.0 or self._polygon.crosses_itself() or abs(self._area) < 1e-9 * extent**2:
-            raise GeometryError(
-                "a Curve must enclose a region without crossing itself; split it into several."
-            )
+            raise GeometryError("a Curve must enclose a region without crossing itself; split it into several.")
 
     @cached_property
     def _parts(self) -> tuple[Univariate, Univariate]:
@@ -162,9 +170,7 @@ class Curve(Shape):
                 univariate(lambda t: both(t)[:, 0], "t", what="the first coordinate of a Curve"),
                 univariate(lambda t: both(t)[:, 1], "t", what="the second coordinate of a Curve"),
             )
-        return univariate(self.x, "t", what="x(t) of a Curve"), univariate(
-            self.y, "t", what="y(t) of a Curve"
-        )
+        return univariate(self.x, "t", what="x(t) of a Curve"), univariate(self.y, "t", what="y(t) of a Curve")
 
     @property
     def start(self) -> float:
@@ -212,8 +218,12 @@ class Curve(Shape):
     def dim(self) -> int:
         return 2
 
-    @cached_property
+    @property
     def bounds(self) -> Bounds:
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> Bounds:
         return curve_bounds(self, self._nodes)
 
     @property
@@ -238,7 +248,8 @@ class Curve(Shape):
 
 
 def _evaluate(function: Callable[[Floats], Floats], t: Floats, source: Univariate) -> Floats:
-    """function(t); a user's callable sees array lengths that are powers of two, since JAX compiles for each length."""
+    """function(t); a user's callable sees array lengths that are powers of two, since JAX compiles for each
+    length."""
     if not isinstance(source.field, CallableField):
         return function(t)
     padded = np.zeros(1 << max(6, int(np.ceil(np.log2(max(len(t), 1))))))

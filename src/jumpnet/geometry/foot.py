@@ -1,21 +1,24 @@
 """The nearest point of a closed curve, and with it the signed distance.
 
-A k-d tree over the nodes gives a start, Newton's method the foot. The sign comes from the side of the foot's normal
-where the foot is a smooth point close by, and from the fine polygon everywhere else (far away, corners, cusps).
+A k-d tree over the nodes gives a start, Newton's method the foot. The sign comes from the side of the foot's
+normal where the foot is a smooth point close by, and from the fine polygon everywhere else (far away,
+corners, cusps).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from jumpnet.geometry.arc import CUSP, ClosedCurve
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.polygon import Polygon
+
+if TYPE_CHECKING:
+    from scipy.spatial import KDTree
 
 
 class SmoothCurve(ClosedCurve, Protocol):
@@ -28,7 +31,8 @@ class SmoothCurve(ClosedCurve, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Feet:
-    """Nearest points: parameter, offset x - foot, outward unit normal, and whether the foot is a smooth point."""
+    """Nearest points: parameter, offset x - foot, outward unit normal, and whether the foot is a smooth
+    point."""
 
     offset: Floats
     normal: Floats
@@ -45,8 +49,10 @@ class FootFinder:
     orientation: float
 
     @cached_property
-    def _tree(self) -> cKDTree:
-        return cKDTree(self.polygon.vertices[:-1])
+    def _tree(self) -> KDTree:
+        from scipy.spatial import KDTree
+
+        return KDTree(self.polygon.vertices[:-1])
 
     @cached_property
     def _band(self) -> float:
@@ -58,7 +64,8 @@ class FootFinder:
         return CUSP * float(np.nanmax(np.linalg.norm(self.curve.velocity(self.nodes), axis=1)))
 
     def feet(self, x: Floats, start: np.ndarray) -> Feet:
-        """Newton's method for (curve(t) - x) . curve'(t) = 0 from the nodes `start`, kept between their neighbours."""
+        """Newton's method for (curve(t) - x) . curve'(t) = 0 from the nodes `start`, kept between their
+        neighbours."""
         t = self.nodes[start]
         before = np.where(start == 0, self.nodes[-2] - 2.0 * np.pi, self.nodes[start - 1])
         after = self.nodes[start + 1]
@@ -86,7 +93,7 @@ class FootFinder:
 
     def signed_distance(self, x: Floats) -> Floats:
         """Distance to the curve, negative inside."""
-        _, start = self._tree.query(x)
+        start = np.asarray(self._tree.query(x)[1])
         feet = self.feet(x, start)
         distance = np.linalg.norm(feet.offset, axis=1)
         inside = self.polygon.contains(x)
@@ -105,6 +112,6 @@ class FootFinder:
 
     def normal(self, x: Floats) -> Floats:
         """Outward unit normals at the feet, nan at cusps and corners."""
-        _, start = self._tree.query(x)
+        start = np.asarray(self._tree.query(x)[1])
         feet = self.feet(x, start)
         return np.where(feet.smooth[:, None], feet.normal, np.nan)

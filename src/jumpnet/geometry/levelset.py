@@ -22,8 +22,8 @@ from jumpnet.geometry.shell import ShellPatch, evaluate, gradient, roots
 class LevelSet(Shape):
     """The region {phi < 0}, phi a formula in x1, x2, ... or a callable (n, d) -> (n,) written with jax.numpy.
 
-    `bounds` says where the region lies and is where its boundary is looked for: of several regions, those in the bounds
-    are meant. Without them a partition looks in its whole domain, and `dim` must be given.
+    `bounds` says where the region lies and is where its boundary is looked for: of several regions, those in
+    the bounds are meant. Without them a partition looks in its whole domain, and `dim` must be given.
     """
 
     phi: str | Callable[..., Any] | Field
@@ -32,9 +32,7 @@ class LevelSet(Shape):
     clipped: ClassVar[bool] = True
     connected: ClassVar[bool] = False
 
-    def __init__(
-        self, phi: str | Callable[..., Any] | Field, bounds: object = None, dim: int | None = None
-    ) -> None:
+    def __init__(self, phi: str | Callable[..., Any] | Field, bounds: object = None, dim: int | None = None) -> None:
         corners = None if bounds is None else checks.box(bounds, "the bounds of a LevelSet")
         if corners is None and dim is None:
             raise GeometryError("a LevelSet needs its dimension; give dim=2 or bounds=((..), (..)).")
@@ -57,8 +55,12 @@ class LevelSet(Shape):
     def dim(self) -> int:
         return self.dimension
 
-    @cached_property
+    @property
     def bounds(self) -> Bounds:
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> Bounds:
         if self.corners is None:
             return np.full(self.dim, -np.inf), np.full(self.dim, np.inf)
         return np.array(self.corners[0]), np.array(self.corners[1])
@@ -82,9 +84,7 @@ class LevelSet(Shape):
         if within is not None:
             lower, upper = np.maximum(lower, within[0]), np.minimum(upper, within[1])
         if not (np.all(np.isfinite(lower)) and np.all(np.isfinite(upper))):
-            raise GeometryError(
-                "the boundary of a LevelSet is looked for in a box; give bounds=(lower, upper)."
-            )
+            raise GeometryError("the boundary of a LevelSet is looked for in a box; give bounds=(lower, upper).")
         if np.any(lower >= upper):
             return ()
         if self.dim == 1:

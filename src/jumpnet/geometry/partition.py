@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,11 @@ class Interface:
 class Partition:
     """A domain and its pieces: piece i is `pieces[i-1]`, piece 0 is the rest.
 
-    Pieces must not overlap and must lie in the domain; half-spaces, level sets and complements are cut off at it.
+    Pieces must not overlap and must lie in the domain; half-spaces, level sets and complements are cut off at
+    it.
     """
 
-    def __init__(
-        self, domain: Shape, pieces: Sequence[Shape] = (), names: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, domain: Shape, pieces: Sequence[Shape] = (), names: Sequence[str] | None = None) -> None:
         pieces = (pieces,) if isinstance(pieces, Shape) else tuple(pieces)
         check_shapes(domain, pieces)
         check_layout(domain, pieces)
@@ -55,9 +55,9 @@ class Partition:
     def chain(cls, breakpoints: ArrayLike, names: Sequence[str] | None = None) -> Partition:
         """Consecutive intervals between rising breakpoints, numbered from the left, piece 0 the first."""
         ends = checks.vector(breakpoints, "the breakpoints of a chain")
-        if len(ends) < 2 or any(a >= b for a, b in zip(ends, ends[1:], strict=False)):
+        if len(ends) < 2 or any(a >= b for a, b in pairwise(ends)):
             raise GeometryError("the breakpoints of a chain must be at least two rising numbers.")
-        pieces = [Interval(a, b) for a, b in zip(ends[1:], ends[2:], strict=False)]
+        pieces = [Interval(a, b) for a, b in pairwise(ends[1:])]
         return cls(Interval(ends[0], ends[-1]), pieces, names)
 
     def __repr__(self) -> str:
@@ -82,7 +82,7 @@ class Partition:
         """The piece of each point (n,), -1 outside the domain; the domain's boundary belongs to it."""
         return self._labeller(checks.points(x, self.dim))
 
-    # --- interfaces and outer boundary ---------------------------------------------------------------------------
+    # --- interfaces and outer boundary ----------------------------------------------------------------------
 
     @cached_property
     def _walls(self) -> Walls:
@@ -111,7 +111,7 @@ class Partition:
             raise GeometryError(f"there is no boundary part {name!r}; the parts are {', '.join(known)}.")
         return part
 
-    # --- measures ------------------------------------------------------------------------------------------------
+    # --- measures -------------------------------------------------------------------------------------------
 
     def measure(self, piece: int) -> float:
         """Length, area or volume of a piece; an estimate (about 1e-4) where no closed form is known."""
@@ -130,7 +130,8 @@ class Partition:
         return sampling.piece_boxes(self._labeller, self._walls)
 
     def holes(self, piece: int) -> tuple[Hole, ...]:
-        """What a piece surrounds: other pieces (touching ones together) or holes of the domain. None in 1-D."""
+        """What a piece surrounds: other pieces (touching ones together) or holes of the domain. None in
+        1-D."""
         piece = self._piece(piece)
         if piece not in self._holes:
             self._holes[piece] = find_holes(piece, self._labeller, self._walls)
@@ -140,12 +141,13 @@ class Partition:
     def _holes(self) -> dict[int, tuple[Hole, ...]]:
         return {}
 
-    # --- points --------------------------------------------------------------------------------------------------
+    # --- points ---------------------------------------------------------------------------------------------
 
     def sample_interior(
         self, n: int, *, seed: Seed, minimum: int = 0, method: str = "random"
     ) -> tuple[Floats, np.ndarray]:
-        """`n` points uniform in the domain and their labels; a piece below `minimum` points gets some of the others'."""
+        """`n` points uniform in the domain and their labels; a piece below `minimum` points gets some of the
+        others'."""
         n, minimum = checks.count(n, "n"), checks.count(minimum, "minimum")
         if minimum * self.size > n:
             raise GeometryError(
@@ -159,7 +161,8 @@ class Partition:
     def sample_boundary(
         self, n: int, *, seed: Seed, part: str | None = None, method: str = "random"
     ) -> tuple[Floats, Floats, np.ndarray, np.ndarray]:
-        """`n` points uniform on the outer boundary (or a part of it): points, outward normals, labels, part numbers.
+        """`n` points uniform on the outer boundary (or a part of it): points, outward normals, labels, part
+        numbers.
 
         Part numbers count in `boundary_parts`. In 1-D both ends are returned, whatever `n`.
         """
@@ -175,9 +178,7 @@ class Partition:
         trace = walls.draw(checks.count(n, "n"), generator(seed, *key), is_quasi(method), wanted)
         return trace.points, trace.normals, trace.behind, of_wall[trace.wall]
 
-    def sample_interface(
-        self, pair: Pair, n: int, *, seed: Seed, method: str = "random"
-    ) -> tuple[Floats, Floats]:
+    def sample_interface(self, pair: Pair, n: int, *, seed: Seed, method: str = "random") -> tuple[Floats, Floats]:
         """`n` points uniform on the interface of the pieces a < b and unit normals pointing from b to a.
 
         In 1-D every point of the interface is returned once, whatever `n`.
@@ -188,7 +189,7 @@ class Partition:
         trace = walls.draw(checks.count(n, "n"), rng, is_quasi(method), lambda t: walls.between(t, (a, b)))
         return trace.points, np.where(trace.ahead == a, 1.0, -1.0)[:, None] * trace.normals
 
-    # --- storage -------------------------------------------------------------------------------------------------
+    # --- storage --------------------------------------------------------------------------------------------
 
     def spec(self) -> dict[str, Any] | None:
         """A JSON-able description, None if a shape holds a callable."""
@@ -205,7 +206,7 @@ class Partition:
         pieces = [shape_from_spec(piece) for piece in spec["pieces"]]
         return cls(shape_from_spec(spec["domain"]), pieces, spec.get("names"))
 
-    # --- checks --------------------------------------------------------------------------------------------------
+    # --- checks ---------------------------------------------------------------------------------------------
 
     def _piece(self, piece: int) -> int:
         if isinstance(piece, bool) or not isinstance(piece, int | np.integer) or not 0 <= piece < self.size:
@@ -217,9 +218,7 @@ class Partition:
         try:
             a, b = sorted(int(l) for l in pair)
         except (TypeError, ValueError):
-            raise GeometryError(
-                f"an interface is named by a pair of pieces such as (0, 1), not {pair!r}."
-            ) from None
+            raise GeometryError(f"an interface is named by a pair of pieces such as (0, 1), not {pair!r}.") from None
         if (a, b) not in known:
             listed = ", ".join(str(p) for p in list(known)[:10]) or "none"
             raise GeometryError(f"pieces {a} and {b} do not touch; the interfaces are {listed}.")

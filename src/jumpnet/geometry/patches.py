@@ -1,4 +1,5 @@
-"""Boundary pieces that several shapes share: points, box faces, planes in a box, and what operators make of patches."""
+"""Boundary pieces that several shapes share: points, box faces, planes in a box, and what operators make of
+patches."""
 
 from __future__ import annotations
 
@@ -10,19 +11,18 @@ import numpy as np
 
 from jumpnet.errors import GeometryError
 from jumpnet.geometry.checks import Bounds, Floats
-from jumpnet.geometry.randomness import Stream
+from jumpnet.geometry.randomness import EvenlySpread, Stream
 from jumpnet.geometry.shape import Patch
 
 PILOT = 2048
 """Points behind an estimated measure; a contact smaller than about 1/2048 of a patch goes unseen."""
 
 
-def collect(
-    n: int, draw: Callable[[int], tuple[Floats, Floats]], dim: int, rate: float = 1.0
-) -> tuple[Floats, Floats]:
+def collect(n: int, draw: Callable[[int], tuple[Floats, Floats]], dim: int, rate: float = 1.0) -> tuple[Floats, Floats]:
     """Call `draw(batch)`, which may return fewer points than asked, until `n` points are there.
 
-    `rate` is a guess of the share that survives. After 200 batches without enough points the patch is taken to be empty.
+    `rate` is a guess of the share that survives. After 200 batches without enough points the patch is taken
+    to be empty.
     """
     points, normals, have = [np.empty((0, dim))], [np.empty((0, dim))], 0
     drawn = 0
@@ -60,7 +60,8 @@ class PointPatch(Patch):
 
 @dataclass(frozen=True, eq=False)
 class FacePatch(Patch):
-    """The face of a box at its lower (side -1) or upper (side +1) end of one axis, in two or more dimensions."""
+    """The face of a box at its lower (side -1) or upper (side +1) end of one axis, in two or more
+    dimensions."""
 
     lower: Floats
     upper: Floats
@@ -85,7 +86,8 @@ class FacePatch(Patch):
 class PlanePatch(Patch):
     """The plane {normal . x = offset} inside a box: the coordinate the normal favours is solved for.
 
-    The other coordinates are uniform in the box, which is uniform on the plane; points leaving the box are redrawn.
+    The other coordinates are uniform in the box, which is uniform on the plane; points leaving the box are
+    redrawn.
     """
 
     unit: Floats
@@ -104,11 +106,15 @@ class PlanePatch(Patch):
         x = x[(x[:, k] >= lower[k]) & (x[:, k] <= upper[k])]
         return x, np.broadcast_to(self.unit, x.shape).copy()
 
-    @cached_property
+    @property
     def measure(self) -> float:
+        return self._area
+
+    @cached_property
+    def _area(self) -> float:
         lower, upper = self.within
         shadow = float(np.prod(np.delete(upper - lower, self._axis))) / abs(self.unit[self._axis])
-        u = Stream(len(lower) - 1, np.random.default_rng(0), True).draw(4 * PILOT)
+        u = EvenlySpread().random((4 * PILOT, len(lower) - 1))
         return shadow * len(self._draw(u)[0]) / len(u)
 
     def sample(self, n: int, rng: np.random.Generator, quasi: bool = False) -> tuple[Floats, Floats]:
@@ -141,8 +147,8 @@ class Trimmed(Patch):
 
     @cached_property
     def share(self) -> float:
-        """The kept fraction of the patch, from a fixed low-discrepancy sample."""
-        x, normals = self.patch.sample(PILOT if self.dim > 1 else 1, np.random.default_rng(0), self.dim > 1)
+        """The kept fraction of the patch, from a fixed, evenly spread sample."""
+        x, normals = self.patch.sample(PILOT if self.dim > 1 else 1, EvenlySpread())
         return float(np.mean(self.keep(x, normals)))
 
     @property

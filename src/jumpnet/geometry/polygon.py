@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -28,7 +29,7 @@ class Polygon:
         up = np.where(last >= 0, up[last], up[~flat][-1])
         ends = np.concatenate([[0], np.flatnonzero(np.diff(up)) + 1, [len(up)]])
         chains = []
-        for start, stop in zip(ends[:-1], ends[1:], strict=True):
+        for start, stop in pairwise(ends.tolist()):
             part = slice(start, stop + 1)
             step = 1 if up[start] > 0 else -1
             chains.append((y[part][::step], x[part][::step]))

@@ -80,8 +80,12 @@ class Box(Shape):
     def dim(self) -> int:
         return len(self.lower)
 
-    @cached_property
+    @property
     def bounds(self) -> Bounds:
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> Bounds:
         return np.array(self.lower), np.array(self.upper)
 
     @property
@@ -134,9 +138,7 @@ class HalfSpace(Shape):
     def __init__(self, normal: ArrayLike, offset: float) -> None:
         direction = checks.vector(normal, "the normal of a HalfSpace")
         if not any(direction):
-            raise GeometryError(
-                "the normal of a HalfSpace is zero; give the direction in which the region ends."
-            )
+            raise GeometryError("the normal of a HalfSpace is zero; give the direction in which the region ends.")
         object.__setattr__(self, "direction", direction)
         object.__setattr__(self, "offset", checks.number(offset, "the offset of a HalfSpace"))
 
@@ -150,8 +152,12 @@ class HalfSpace(Shape):
         n = np.array(self.direction)
         return n / np.linalg.norm(n)
 
-    @cached_property
+    @property
     def bounds(self) -> Bounds:
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> Bounds:
         lower, upper = np.full(self.dim, -np.inf), np.full(self.dim, np.inf)
         used = np.flatnonzero(self.unit)
         if len(used) == 1:  # parallel to a coordinate plane
@@ -168,7 +174,7 @@ class HalfSpace(Shape):
     def patches(self, within: Bounds | None = None) -> tuple[Patch, ...]:
         if within is None:
             raise GeometryError(
-                "the boundary of a HalfSpace has no end; use it as a piece of a Partition, which cuts it off, "
+                "the boundary of a HalfSpace has no end; use it as a piece of a Partition, which cuts it, "
                 "or cut it yourself, `half_space & box`."
             )
         offset = self.offset / float(np.linalg.norm(self.direction))

@@ -29,9 +29,7 @@ def check_rest(labeller: Labeller) -> None:
     for n in (1 << 10, 1 << 13, DENSE):
         if np.any(labeller(probe(labeller.domain.bounds, n)) == 0):
             return
-    raise GeometryError(
-        "the pieces fill the whole domain and leave nothing for piece 0; leave one of them out."
-    )
+    raise GeometryError("the pieces fill the whole domain and leave nothing for piece 0; leave one of them out.")
 
 
 def _rest(volumes: list[float | None]) -> float:
@@ -49,13 +47,12 @@ def measures(labeller: Labeller) -> tuple[float, ...]:
     if whole is not None and None not in closed:
         return (_rest([whole, *closed]), *(float(v) for v in closed if v is not None))
     shares = np.bincount(labeller(probe(box, DENSE)) + 1, minlength=labeller.size + 1)[1:] * cell
-    return tuple(
-        float(v) if v is not None else float(s) for v, s in zip([None, *closed], shares, strict=True)
-    )
+    return tuple(float(v) if v is not None else float(s) for v, s in zip([None, *closed], shares, strict=True))
 
 
 def piece_boxes(labeller: Labeller, walls: Walls) -> tuple[Bounds, ...]:
-    """The box of every piece: its shape's where that is tight, else that of samples, snapped to the domain's."""
+    """The box of every piece: its shape's where that is tight, else that of samples, snapped to the
+    domain's."""
     lower, upper = labeller.domain.bounds
     x = probe((lower, upper), DENSE // 4)
     labels = labeller(x)
@@ -123,8 +120,6 @@ def _fill(
         labels.append(found[kept])
         have, drawn = have + int(kept.sum()), drawn + batch
         if drawn > 1 << 24 and have == 0:
-            raise GeometryError(
-                f"no point of {'the domain' if piece is None else f'piece {piece}'} was found in {drawn} draws; "
-                "it is too small for its bounds."
-            )
+            name = "the domain" if piece is None else f"piece {piece}"
+            raise GeometryError(f"no point of {name} was found in {drawn} draws; it is too small for its bounds.")
     return np.concatenate(points)[:n], np.concatenate(labels)[:n]

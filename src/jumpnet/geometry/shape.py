@@ -1,7 +1,7 @@
 """The two nouns of the geometry layer: a Shape (a region) and a Patch (a piece of its boundary).
 
-Everything above (partitions, samplers, charts) speaks to these two interfaces only, so that a new kind of region needs
-nothing but a level function with normals and a boundary that can be sampled.
+Everything above (partitions, samplers, charts) speaks to these two interfaces only, so that a new kind of
+region needs nothing but a level function with normals and a boundary that can be sampled.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from jumpnet.fields import field_from_spec
 from jumpnet.geometry.boolean import Complement, Intersection, Union
 from jumpnet.geometry.curves import Curve, Star
 from jumpnet.geometry.levelset import LevelSet
-from jumpnet.geometry.normballs import Ball, Ellipsoid, Superquadric
 from jumpnet.geometry.primitives import Box, HalfSpace, Interval
+from jumpnet.geometry.quadrics import Ball, Ellipsoid, Superquadric
 from jumpnet.geometry.shape import Shape
 
 

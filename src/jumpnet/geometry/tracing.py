@@ -1,7 +1,7 @@
 """Which pieces meet at a boundary point: the labels a small step to either side of it.
 
-This is all a partition needs in order to know its interfaces and its outer boundary. It works for every labelling function
-and every set of patches that covers the places where the label changes.
+This is all a partition needs in order to know its interfaces and its outer boundary. It works for every
+labelling function and every set of patches that covers the places where the label changes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from jumpnet.errors import GeometryError
 from jumpnet.geometry.checks import Floats
-from jumpnet.geometry.patches import PointPatch
+from jumpnet.geometry.randomness import EvenlySpread
 from jumpnet.geometry.shape import Patch
 
 Pair = tuple[int, int]
@@ -30,7 +30,8 @@ class Wall:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Wall points: position, outward normal, labels ahead (along the normal) and behind, and the wall's number."""
+    """Wall points: position, outward normal, labels ahead (along the normal) and behind, and the wall's
+    number."""
 
     points: Floats
     normals: Floats
@@ -47,9 +48,7 @@ class Trace:
     @staticmethod
     def join(traces: Sequence[Trace]) -> Trace:
         """All of them, one after the other."""
-        return Trace(
-            *(np.concatenate([getattr(t, name) for t in traces]) for name in Trace.__dataclass_fields__)
-        )
+        return Trace(*(np.concatenate([getattr(t, name) for t in traces]) for name in Trace.__dataclass_fields__))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,19 +61,17 @@ class Walls:
     step: float
 
     def trace(self, k: int, n: int, rng: np.random.Generator, quasi: bool) -> Trace:
-        """`n` points of wall k; those on an outer wall whose sides are not (inside, outside) are told apart by -1."""
+        """`n` points of wall k; those on an outer wall whose sides are not (inside, outside) are told apart
+        by -1."""
         x, normals = self.walls[k].patch.sample(n, rng, quasi)
-        ahead, behind = self.label(
-            np.concatenate([x + self.step * normals, x - self.step * normals])
-        ).reshape(2, -1)
+        ahead, behind = self.label(np.concatenate([x + self.step * normals, x - self.step * normals])).reshape(2, -1)
         return Trace(x, normals, ahead, behind, np.full(len(x), k))
 
     @cached_property
     def pilot(self) -> tuple[Trace, ...]:
-        """A fixed low-discrepancy sample of every wall: what touches what, and on which share of the wall."""
-        rng = np.random.default_rng(0)
+        """A fixed, evenly spread sample of every wall: what touches what, and on which share of the wall."""
         n = 1 if self.dim == 1 else max(512, 8192 // len(self.walls))
-        return tuple(self.trace(k, n, rng, self.dim > 1) for k in range(len(self.walls)))
+        return tuple(self.trace(k, n, EvenlySpread(), False) for k in range(len(self.walls)))
 
     def on_outer_boundary(self, trace: Trace) -> np.ndarray:
         """Points of the domain's own walls with a piece behind and nothing ahead."""
@@ -84,7 +81,8 @@ class Walls:
     def between(self, trace: Trace, pair: Pair | None = None) -> np.ndarray:
         """Points between two pieces (or the pieces of `pair`).
 
-        A face that two pieces share is on the walls of both: it counts for the lower one. (Piece 0 has no walls.)
+        A face that two pieces share is on the walls of both: it counts for the lower one. (Piece 0 has no
+        walls.)
         """
         low, high = np.minimum(trace.ahead, trace.behind), np.maximum(trace.ahead, trace.behind)
         owner = np.array([wall.owner for wall in self.walls])[trace.wall]
@@ -109,16 +107,14 @@ class Walls:
         """The pieces that reach the outer boundary."""
         return frozenset(int(l) for t in self.pilot for l in np.unique(t.behind[self.on_outer_boundary(t)]))
 
-    def draw(
-        self, n: int, rng: np.random.Generator, quasi: bool, wanted: Callable[[Trace], np.ndarray]
-    ) -> Trace:
-        """`n` points of the wanted kind, uniform over all walls that have some; in 1-D every such point once."""
+    def draw(self, n: int, rng: np.random.Generator, quasi: bool, wanted: Callable[[Trace], np.ndarray]) -> Trace:
+        """`n` points of the wanted kind, uniform over all walls that have some; in 1-D every such point
+        once."""
         if self.dim == 1:
             every = Trace.join(self.pilot)
             return every[wanted(every)]
-        shares = np.array(
-            [wall.patch.measure * np.mean(wanted(t)) for wall, t in zip(self.walls, self.pilot, strict=True)]
-        )
+        pilot = zip(self.walls, self.pilot, strict=True)
+        shares = np.array([wall.patch.measure * float(np.mean(wanted(t))) for wall, t in pilot], dtype=np.float64)
         used = np.flatnonzero(shares > 0.0)
         if len(used) == 0:
             raise GeometryError("there is no boundary of the wanted kind to draw points from.")
@@ -154,22 +150,10 @@ class Walls:
         while (have := sum(len(p) for p in parts)) < n:
             batch = n - have if rate == 1.0 else int((n - have) / rate * 1.1) + 8
             counts = rng.multinomial(batch, full / full.sum())
-            fresh = Trace.join(
-                [self.trace(int(k), int(m), rng, False) for k, m in zip(used, counts, strict=True) if m]
-            )
+            fresh = Trace.join([self.trace(int(k), int(m), rng, False) for k, m in zip(used, counts, strict=True) if m])
             fresh = fresh[wanted(fresh)]
             parts.append(fresh[rng.permutation(len(fresh))])
         return Trace.join(parts)[:n]
-
-
-def walls_of(owner: int, patches: Sequence[Patch]) -> list[Wall]:
-    """The patches of one shape as walls."""
-    return [Wall(owner, patch) for patch in patches]
-
-
-def point_walls(points: Floats, owner: int) -> list[Wall]:
-    """Walls of a chain: a point each, seen from its left."""
-    return [Wall(owner, PointPatch(float(x), 1.0)) for x in points]
 
 
 def _apportion(n: int, shares: Floats) -> np.ndarray:

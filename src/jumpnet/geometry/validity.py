@@ -9,7 +9,7 @@ import numpy as np
 from jumpnet.errors import GeometryError
 from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.primitives import Interval
-from jumpnet.geometry.randomness import Stream
+from jumpnet.geometry.randomness import EvenlySpread
 from jumpnet.geometry.shape import Shape
 
 MARGIN = 1e-9
@@ -22,13 +22,9 @@ def check_shapes(domain: object, pieces: Sequence[object]) -> None:
         raise GeometryError(f"the domain must be a shape such as jumpnet.Box, not {type(domain).__name__}.")
     for k, piece in enumerate(pieces, start=1):
         if not isinstance(piece, Shape):
-            raise GeometryError(
-                f"piece {k} must be a shape such as jumpnet.Disk, not {type(piece).__name__}."
-            )
+            raise GeometryError(f"piece {k} must be a shape such as jumpnet.Disk, not {type(piece).__name__}.")
         if piece.dim != domain.dim:
-            raise GeometryError(
-                f"piece {k} has {piece.dim} dimensions and the domain {domain.dim}; give both the same number."
-            )
+            raise GeometryError(f"piece {k} has {piece.dim} dimensions and the domain {domain.dim}; give both as many.")
     if not np.all(np.isfinite(domain.bounds)):
         raise GeometryError(
             "the domain has no end; give a LevelSet its bounds, or cut the domain with a Box, `a & box`."
@@ -36,9 +32,9 @@ def check_shapes(domain: object, pieces: Sequence[object]) -> None:
 
 
 def probe(box: Bounds, n: int) -> Floats:
-    """The same `n` well-spread points of a box every time."""
+    """The same `n` points, spread over a box, every time."""
     lower, upper = box
-    return lower + Stream(len(lower), np.random.default_rng(20250), True).draw(n) * (upper - lower)
+    return lower + EvenlySpread().random((n, len(lower))) * (upper - lower)
 
 
 def interior(shape: Shape, box: Bounds, also: Shape | None, size: float) -> Floats:
@@ -83,22 +79,19 @@ def _check_piece(domain: Shape, k: int, piece: Shape) -> Floats:
     if piece.clipped:
         x = interior(piece, (lower, upper), domain, size)
         if not len(x):
-            raise GeometryError(
-                f"piece {k} is empty inside the domain; check the sign of its level function."
-            )
+            raise GeometryError(f"piece {k} is empty inside the domain; check the sign of its level function.")
         _check_closed(piece, f"piece {k}", domain, size)
         return x
     x = interior(piece, piece.bounds, None, size)
     if not len(x):
         raise GeometryError(f"piece {k} is empty; check its shape.")
-    rng = np.random.default_rng(0)
-    edge = [x] + [patch.sample(64, rng, domain.dim > 1)[0] for patch in piece.patches()]
+    edge = [x] + [patch.sample(64, EvenlySpread())[0] for patch in piece.patches()]
     x = np.concatenate(edge)
     outside = ~domain.contains(x, MARGIN * size)
     if outside.any():
         raise GeometryError(
-            f"piece {k} leaves the domain at {outside.sum()} of {len(x)} probe points, e.g. {show(x[outside][0])}; "
-            "a piece must lie inside: cut it off with `piece & domain`."
+            f"piece {k} leaves the domain at {outside.sum()} of {len(x)} probe points, "
+            f"e.g. {show(x[outside][0])}; a piece must lie inside: cut it off with `piece & domain`."
         )
     return x
 
@@ -118,7 +111,8 @@ def _check_overlap(k: int, j: int, x: Floats, other: Shape, size: float) -> None
 
 
 def _check_closed(shape: Shape, name: str, domain: Shape | None, size: float) -> None:
-    """A shape known only by its level function must not run through the faces of its bounds inside the domain."""
+    """A shape known only by its level function must not run through the faces of its bounds inside the
+    domain."""
     lower, upper = shape.bounds
     if shape.volume is not None or not np.all(np.isfinite(shape.bounds)):
         return

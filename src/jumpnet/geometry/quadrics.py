@@ -1,139 +1,20 @@
-"""Balls of a p-norm, moved, stretched and turned: Ball, Ellipsoid, Superquadric, in any dimension.
-
-All three are {|M (x - c)|_p < 1}. On the unit sphere of directions u, the surface point c + M^-1 u/|u|_p carries the
-area element |det M|^-1 |u|_p^-d |M^T grad| d(omega), grad being the gradient of the norm at u: points uniform in area
-are uniform directions accepted in proportion to it.
-"""
+"""Ball, Ellipsoid, Superquadric and their names in the plane: Disk, Ellipse, Superellipse."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import gamma, pi
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from jumpnet.errors import GeometryError
 from jumpnet.geometry import checks
-from jumpnet.geometry.arc import ArcPatch, parameter_nodes
 from jumpnet.geometry.checks import Bounds, Floats
-from jumpnet.geometry.patches import PILOT, PointPatch, collect
-from jumpnet.geometry.randomness import Stream
+from jumpnet.geometry.normball import NormBall, SpherePatch, norm
 from jumpnet.geometry.shape import Patch, Shape
-
-
-@dataclass(frozen=True, eq=False)
-class NormBall:
-    """The kernel the three shapes share: y = M (x - c), |y|_p < 1."""
-
-    center: Floats
-    matrix: Floats
-    inverse: Floats
-    power: float
-    scale: float  # the smallest half-axis: makes the level a length
-
-    def level(self, x: Floats) -> Floats:
-        return (_norm((x - self.center) @ self.matrix.T, self.power) - 1.0) * self.scale
-
-    def normal(self, x: Floats) -> Floats:
-        g = _norm_gradient((x - self.center) @ self.matrix.T, self.power) @ self.matrix
-        with np.errstate(invalid="ignore"):
-            return g / np.linalg.norm(g, axis=1, keepdims=True)
-
-    def patches(self) -> tuple[Patch, ...]:
-        if len(self.center) == 1:
-            half = abs(self.inverse[0, 0])
-            return PointPatch(self.center[0] - half, -1.0), PointPatch(self.center[0] + half, 1.0)
-        if len(self.center) == 2:
-            orientation = 1.0 if np.linalg.det(self.inverse) > 0.0 else -1.0
-            return (ArcPatch(self, parameter_nodes(self), orientation),)
-        return (_NormSphere(self),)
-
-    @property
-    def start(self) -> float:
-        """The first angle of the plane curve."""
-        return -pi
-
-    def position(self, t: Floats) -> Floats:
-        """The plane curve of direction angle t."""
-        u = np.stack([np.cos(t), np.sin(t)], axis=1)
-        return self.center + (u / _norm(u, self.power)[:, None]) @ self.inverse.T
-
-    def velocity(self, t: Floats) -> Floats:
-        """d position / dt: of u/|u|_p with du/dt = (-sin t, cos t)."""
-        u, du = np.stack([np.cos(t), np.sin(t)], axis=1), np.stack([-np.sin(t), np.cos(t)], axis=1)
-        size = _norm(u, self.power)[:, None]
-        slope = np.sum(_norm_gradient(u, self.power) * du, axis=1, keepdims=True)
-        return (du / size - u * slope / size**2) @ self.inverse.T
-
-
-@dataclass(frozen=True, eq=False)
-class _NormSphere(Patch):
-    """The surface of a NormBall in three or more dimensions."""
-
-    ball: NormBall
-
-    @cached_property
-    def _ceiling(self) -> float:
-        """An upper bound of |u|_p^-d |M^T grad|."""
-        d, p = len(self.ball.center), self.ball.power
-        return d ** (d * (0.5 - 1.0 / p) if p >= 2.0 else 1.0 / p - 0.5) / self.ball.scale
-
-    def _weigh(self, u: Floats) -> tuple[Floats, Floats, Floats]:
-        """Points, normals and relative area elements of the directions u."""
-        size = _norm(u, self.ball.power)[:, None]
-        g = _norm_gradient(u, self.ball.power) @ self.ball.matrix
-        length = np.linalg.norm(g, axis=1)
-        weight = size[:, 0] ** -len(self.ball.center) * length
-        return self.ball.center + (u / size) @ self.ball.inverse.T, g / length[:, None], weight
-
-    @cached_property
-    def measure(self) -> float:
-        d = len(self.ball.center)
-        stream = Stream(d, np.random.default_rng(0), True)
-        weight = self._weigh(_directions(stream.draw(8 * PILOT)))[2]
-        sphere = 2.0 * pi ** (d / 2) / gamma(d / 2)
-        return sphere * float(np.mean(weight)) * abs(float(np.linalg.det(self.ball.inverse)))
-
-    def sample(self, n: int, rng: np.random.Generator, quasi: bool = False) -> tuple[Floats, Floats]:
-        d = len(self.ball.center)
-        stream = Stream(d + 1, rng, quasi)
-
-        def draw(batch: int) -> tuple[Floats, Floats]:
-            u = stream.draw(batch)
-            x, normals, weight = self._weigh(_directions(u[:, :d]))
-            accepted = u[:, d] * self._ceiling <= weight
-            return x[accepted], normals[accepted]
-
-        return collect(n, draw, d, 0.5)
-
-
-def _directions(u: Floats) -> Floats:
-    """Uniform directions from numbers uniform in (0, 1)^d, by way of normal deviates."""
-    z = ndtri(np.clip(u, 1e-16, 1.0 - 1e-16))
-    return z / np.linalg.norm(z, axis=1, keepdims=True)
-
-
-def _norm(y: Floats, p: float) -> Floats:
-    if p == 2.0:
-        return np.sqrt(np.einsum("ij,ij->i", y, y))
-    if p == 4.0:
-        y = y * y
-        return np.sqrt(np.sqrt(np.einsum("ij,ij->i", y, y)))
-    y = np.abs(y)
-    top = y.max(axis=1)
-    safe = np.where(top > 0.0, top, 1.0)  # no overflow for large p
-    return top * np.sum((y / safe[:, None]) ** p, axis=1) ** (1.0 / p)
-
-
-def _norm_gradient(y: Floats, p: float) -> Floats:
-    size = _norm(y, p)[:, None]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        z = y / size  # nan at the centre, where there is no direction
-        return z if p == 2.0 else np.sign(z) * np.abs(z) ** (p - 1.0)
 
 
 @dataclass(frozen=True)
@@ -156,8 +37,12 @@ class Ball(Shape):
     def dim(self) -> int:
         return len(self.center)
 
-    @cached_property
+    @property
     def bounds(self) -> Bounds:
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> Bounds:
         return np.array(self.center) - self.radius, np.array(self.center) + self.radius
 
     @property
@@ -165,12 +50,14 @@ class Ball(Shape):
         return pi ** (self.dim / 2) / gamma(self.dim / 2 + 1) * self.radius**self.dim
 
     def level(self, x: ArrayLike) -> Floats:
-        return _norm(checks.points(x, self.dim) - self._kernel.center, 2.0) - self.radius
+        return norm(checks.points(x, self.dim) - self._kernel.center, 2.0) - self.radius
 
     def normal(self, x: ArrayLike) -> Floats:
         return self._kernel.normal(checks.points(x, self.dim))
 
     def patches(self, within: Bounds | None = None) -> tuple[Patch, ...]:
+        if self.dim > 1:
+            return (SpherePatch(np.array(self.center), self.radius),)
         return self._kernel.patches()
 
     def spec(self) -> dict[str, Any]:
@@ -182,16 +69,15 @@ Disk = Ball
 
 @dataclass(frozen=True)
 class Ellipsoid(Shape):
-    """The ellipsoid of half-axes `axes`; column k of the orthogonal matrix `rotation` is the direction of axis k."""
+    """The ellipsoid of half-axes `axes`; column k of the orthogonal matrix `rotation` is the direction of
+    axis k."""
 
     center: tuple[float, ...]
     axes: tuple[float, ...]
     rotation: tuple[tuple[float, ...], ...] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "center", checks.vector(self.center, "the centre of an Ellipse or Ellipsoid")
-        )
+        object.__setattr__(self, "center", checks.vector(self.center, "the centre of an Ellipse or Ellipsoid"))
         axes = checks.lengths(self.axes, len(self.center), "the half-axes of an Ellipse or Ellipsoid")
         object.__setattr__(self, "axes", axes)
         if self.rotation is not None:
@@ -207,8 +93,12 @@ class Ellipsoid(Shape):
     def dim(self) -> int:
         return len(self.center)
 
-    @cached_property
+    @property
     def bounds(self) -> Bounds:
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> Bounds:
         reach = np.linalg.norm(self._kernel.inverse, axis=1)
         return np.array(self.center) - reach, np.array(self.center) + reach
 
@@ -239,9 +129,7 @@ def Ellipse(center: ArrayLike, axes: ArrayLike, angle: float = 0.0) -> Ellipsoid
     """The ellipse of half-axes `axes` in the plane, turned counter-clockwise by `angle` (radians)."""
     middle = checks.vector(center, "the centre of an Ellipse")
     if len(middle) != 2:
-        raise GeometryError(
-            f"the centre of an Ellipse must hold 2 numbers, not {len(middle)}; use Ellipsoid."
-        )
+        raise GeometryError(f"the centre of an Ellipse must hold 2 numbers, not {len(middle)}; use Ellipsoid.")
     c, s = np.cos(checks.number(angle, "the angle of an Ellipse")), np.sin(angle)
     return Ellipsoid(middle, axes, ((c, -s), (s, c)) if angle else None)  # type: ignore[arg-type]
 
@@ -251,7 +139,7 @@ class Superquadric(Shape):
     """{sum |(x_i - c_i)/a_i|^power < 1} in any dimension; `Superellipse` is the same in the plane."""
 
     center: tuple[float, ...] = (0.0, 0.0)
-    axes: tuple[float, ...] = field(default=(1.0,))
+    axes: tuple[float, ...] = (1.0,)
     power: float = 4.0
 
     def __post_init__(self) -> None:
@@ -273,8 +161,12 @@ class Superquadric(Shape):
     def dim(self) -> int:
         return len(self.center)
 
-    @cached_property
+    @property
     def bounds(self) -> Bounds:
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> Bounds:
         return np.array(self.center) - self.axes, np.array(self.center) + self.axes
 
     @property
@@ -313,4 +205,4 @@ def _orthogonal(rotation: object, dim: int) -> tuple[tuple[float, ...], ...]:
             f"the rotation of an Ellipsoid must be an orthogonal {dim} x {dim} matrix; "
             "its columns are the directions of the axes."
         )
-    return tuple(tuple(row) for row in matrix.tolist())
+    return tuple(tuple(float(matrix[i, j]) for j in range(dim)) for i in range(dim))
