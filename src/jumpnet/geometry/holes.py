@@ -18,9 +18,9 @@ from jumpnet.geometry.labels import Labeller
 from jumpnet.geometry.tracing import Trace, Walls
 from jumpnet.geometry.validity import probe
 
-LINK = 4.0
-"""Wall points closer than this many mean spacings are joined (a gap in an even sample is about two
-spacings)."""
+LINK = {2: 12.0, 3: 4.0}
+"""Wall points closer than this many mean spacings are joined: more than the widest gap among thousands of
+random points, which is about log n on a curve and sqrt(log n) on a surface."""
 DEEP = 0.5
 """A shape's own centre is kept as a hole's centre if it is at least half as deep as the deepest probe."""
 

@@ -19,6 +19,7 @@ from jumpnet.geometry.labels import Labeller
 from jumpnet.geometry.primitives import Box, Interval
 from jumpnet.geometry.randomness import Seed, generator, is_quasi
 from jumpnet.geometry.shape import Shape
+from jumpnet.geometry.sides import find_sides
 from jumpnet.geometry.specs import shape_from_spec
 from jumpnet.geometry.tracing import Pair, Wall, Walls
 from jumpnet.geometry.validity import check_layout, check_shapes
@@ -188,6 +189,10 @@ class Partition:
         walls = self._walls
         trace = walls.draw(checks.count(n, "n"), rng, is_quasi(method), lambda t: walls.between(t, (a, b)))
         return trace.points, np.where(trace.ahead == a, 1.0, -1.0)[:, None] * trace.normals
+
+    def sides(self, x: ArrayLike) -> tuple[np.ndarray, np.ndarray, Floats]:
+        """The pieces a < b that meet at points of interfaces, and the unit normals from b to a."""
+        return find_sides(checks.points(x, self.dim), self.pieces, self._labeller, sampling.STEP * self.domain.size)
 
     # --- storage --------------------------------------------------------------------------------------------
 
