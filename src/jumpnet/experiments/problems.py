@@ -98,18 +98,14 @@ def pde4() -> Problem:
     parts, u = fa1()
     matrix = [["(x1 + x2)**2 + 1", "-x1**2 + x2**2"], ["-x1**2 + x2**2", "(x1 - x2)**2 + 1"]]
     scales = [1.0, 0.1, 0.01, 10.0, 100.0]
-    return manufactured(
-        parts, u, A=[_times(s, matrix) for s in scales], lam=[f"{s!r}*exp(x1 - x2)" for s in scales]
-    )
+    return manufactured(parts, u, A=[_times(s, matrix) for s in scales], lam=[f"{s!r}*exp(x1 - x2)" for s in scales])
 
 
 def pde5() -> Problem:
     """Four balls in a superquadric, anisotropic A with contrast 1000."""
     centers = [(-0.45, 0.45, 0.0), (0.45, 0.45, 0.0), (-0.45, -0.45, 0.0), (0.45, -0.45, 0.0)]
     product = "{0}(x1)*{0}(x2)*{0}(x3)"
-    frame = np.array(
-        [[2, 1, 2], [-2, 2, 1], [1, 2, -2]]
-    )  # 3 R: R diag(|x|^2 + 1, 2, 3) R^T = |x|^2 I + constant
+    frame = np.array([[2, 1, 2], [-2, 2, 1], [1, 2, -2]])  # 3 R: R diag(|x|^2 + 1, 2, 3) R^T = |x|^2 I + constant
     constant = frame @ np.diag([1, 2, 3]) @ frame.T
     matrix = [
         [f"{int(constant[i, j])}/9" + (" + x1**2 + x2**2 + x3**2" if i == j else "") for j in range(3)]
@@ -142,8 +138,7 @@ def inclusion(
     center = tuple(center) if center is not None else (0.0,) * dim
     if dim not in (2, 3) or len(center) != dim:
         raise ProblemError(
-            f"inclusion has dim = {dim!r} and center = {center!r}; dim 2 or 3 with as many "
-            "coordinates is wanted."
+            f"inclusion has dim = {dim!r} and center = {center!r}; dim 2 or 3 with as many coordinates is wanted."
         )
     parts = Partition(Box((-1,) * dim, (1,) * dim), [Ball(center, radius)])
     offsets = [f"(x{i + 1} - c{i + 1})" for i in range(dim)]
@@ -155,9 +150,7 @@ def inclusion(
         dipole = f"-{dim}*chi*{offsets[0]}*{offsets[i]}/{squared}**{dim / 2 + 1}"
         return f"1 + chi/{squared}**{dim / 2} {dipole}" if i == 0 else dipole
 
-    conditions: dict[str, Dirichlet | Neumann | Robin] = dict.fromkeys(
-        parts.boundary_parts, Dirichlet(outside)
-    )
+    conditions: dict[str, Dirichlet | Neumann | Robin] = dict.fromkeys(parts.boundary_parts, Dirichlet(outside))
     if boundary == "mixed":
         conditions["x2-"], conditions["x2+"] = Neumann(f"-({slope(1)})"), Neumann(slope(1))
         conditions["x1+"] = Robin(2.0, f"2*({outside}) + {slope(0)}")
@@ -184,9 +177,7 @@ def ellipse_inclusion(
     """
     S = np.sqrt(np.array(background, dtype=float))
     turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
-    shape = (
-        S[:, None] * (turn @ np.diag(1.0 / np.square(axes)) @ turn.T) * S
-    )  # y . shape y = 1 on the interface
+    shape = S[:, None] * (turn @ np.diag(1.0 / np.square(axes)) @ turn.T) * S  # y . shape y = 1 on the interface
     eigenvalues, frame = np.linalg.eigh(shape)
     p, q = 1.0 / np.sqrt(eigenvalues)
     field = frame.T @ (S * np.array([1.0, 0.0]))

@@ -127,19 +127,11 @@ def _checked_constants(
             and name[0] != "_"
             and not keyword.iskeyword(name)
         ):
-            raise ExpressionError(
-                f"{what}: {shorten(name)} cannot name a constant; use letters, digits and _."
-            )
+            raise ExpressionError(f"{what}: {shorten(name)} cannot name a constant; use letters, digits and _.")
         if name in reserved:
             raise ExpressionError(f"{what}: the constant {name!r} would hide a built-in name; rename it.")
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float | np.number)
-            or not math.isfinite(value)
-        ):
-            raise ExpressionError(
-                f"{what}: the constant {name!r} is {shorten(value)}; a finite number is wanted."
-            )
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not math.isfinite(value):
+            raise ExpressionError(f"{what}: the constant {name!r} is {shorten(value)}; a finite number is wanted.")
     return tuple((name, float(value)) for name, value in sorted(constants.items()))
 
 

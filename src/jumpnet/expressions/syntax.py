@@ -31,9 +31,7 @@ def shorten(text: object, limit: int = 60) -> str:
 class Builder:
     """Walks the syntax tree of one text and builds the sympy expression, or says why not."""
 
-    def __init__(
-        self, text: str, names: Mapping[str, Any], what: str, constants: Mapping[str, float]
-    ) -> None:
+    def __init__(self, text: str, names: Mapping[str, Any], what: str, constants: Mapping[str, float]) -> None:
         import sympy
 
         self.text, self.what = text, what
@@ -51,18 +49,14 @@ class Builder:
         if value.has(sympy.zoo, sympy.oo, -sympy.oo, sympy.nan):
             self.fail("it divides by zero; a finite formula is wanted.")
         if value.has(sympy.I):
-            self.fail(
-                "it is not real, e.g. a root or logarithm of a negative number; a real formula is wanted."
-            )
+            self.fail("it is not real, e.g. a root or logarithm of a negative number; a real formula is wanted.")
         return value, self.parameters
 
     def tree(self) -> ast.expr:
         if not isinstance(self.text, str) or not self.text.strip():
             self.fail("it is empty; a formula such as 'x1**2 + 1' is wanted.")
         if len(self.text) > MAX_LENGTH:
-            self.fail(
-                f"it has {len(self.text)} characters; at most {MAX_LENGTH} are read, use a callable instead."
-            )
+            self.fail(f"it has {len(self.text)} characters; at most {MAX_LENGTH} are read, use a callable instead.")
         if not self.text.isascii():
             odd = next(c for c in self.text if not c.isascii())
             self.fail(f"the character {odd!r} is not ASCII; write names and operators in plain letters.")
@@ -73,9 +67,7 @@ class Builder:
                 warnings.simplefilter("ignore")
                 return ast.parse(" ".join(self.text.split()), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            self.fail(
-                "it cannot be read as a formula; write products with * and powers with **, e.g. '2*x1**2'."
-            )
+            self.fail("it cannot be read as a formula; write products with * and powers with **, e.g. '2*x1**2'.")
 
     def build(self, node: ast.expr, depth: int) -> Any:
         if depth > MAX_DEPTH:
@@ -96,13 +88,9 @@ class Builder:
 
     def bounded(self, value: Any) -> Any:
         if value.is_Rational and max(value.p.bit_length(), value.q.bit_length()) > MAX_BITS:
-            self.fail(
-                f"it contains an integer of more than {MAX_BITS} bits; write it as a decimal, e.g. 1e300."
-            )
+            self.fail(f"it contains an integer of more than {MAX_BITS} bits; write it as a decimal, e.g. 1e300.")
         if value.is_number and value.is_extended_real is False and value.is_finite:
-            self.fail(
-                "it is not real, e.g. a root or logarithm of a negative number; a real formula is wanted."
-            )
+            self.fail("it is not real, e.g. a root or logarithm of a negative number; a real formula is wanted.")
         return value
 
     def constant(self, node: ast.Constant, depth: int) -> Any:
@@ -126,9 +114,7 @@ class Builder:
             return self.names[node.id]
         if node.id in FUNCTION_NAMES:
             self.fail(f"the function {node.id} has no argument; write {node.id}(...).")
-        self.fail(
-            f"the name {shorten(node.id)} is unknown; {self.suggest(node.id, tuple(self.names), 'names')}"
-        )
+        self.fail(f"the name {shorten(node.id)} is unknown; {self.suggest(node.id, tuple(self.names), 'names')}")
 
     @staticmethod
     def suggest(name: str, known: tuple[str, ...], kind: str) -> str:
@@ -187,16 +173,10 @@ class Builder:
         if name not in FUNCTIONS:
             if name in self.names:
                 self.fail(f"{name} is not a function; write products with *, e.g. {name}*(...).")
-            self.fail(
-                f"the function {shorten(name)} is unknown; {self.suggest(name, FUNCTION_NAMES, 'functions')}"
-            )
+            self.fail(f"the function {shorten(name)} is unknown; {self.suggest(name, FUNCTION_NAMES, 'functions')}")
         function, fewest, most = FUNCTIONS[name]
         if not fewest <= len(node.args) <= most:
-            wanted = (
-                f"{fewest} argument{'s' * (fewest > 1)}"
-                if fewest == most
-                else f"{fewest} to {most} arguments"
-            )
+            wanted = f"{fewest} argument{'s' * (fewest > 1)}" if fewest == most else f"{fewest} to {most} arguments"
             self.fail(f"{name} takes {wanted} and was given {len(node.args)}.")
         return function(*(self.build(arg, depth + 1) for arg in node.args))
 

@@ -19,9 +19,7 @@ def finite_number(source: Any, what: str) -> float:
     """`source` as a float; ProblemError unless it is one finite real number."""
     plain = isinstance(source, int | float | np.number | np.ndarray) and not isinstance(source, bool)
     if not plain or np.ndim(source) or np.iscomplexobj(source):
-        raise ProblemError(
-            f"{what} is {shorten(source)}; a number, a formula in quotes or a callable of x is wanted."
-        )
+        raise ProblemError(f"{what} is {shorten(source)}; a number, a formula in quotes or a callable of x is wanted.")
     if not np.isfinite(source):
         raise ProblemError(f"{what} is {source}; a finite number is wanted.")
     return float(source)
@@ -42,15 +40,12 @@ def call_checked(function: Callable[..., Any], x: Array, shapes: list[tuple[int,
     if raw.shape not in shapes:
         wanted = " or ".join(str(s) for s in shapes if s)
         raise ProblemError(
-            f"{what} is a callable that returns shape {raw.shape} for x of shape {x.shape}; "
-            f"{wanted} is wanted."
+            f"{what} is a callable that returns shape {raw.shape} for x of shape {x.shape}; {wanted} is wanted."
         )
     values = np.array(raw, dtype=np.float64) if raw.shape else np.full(shapes[-1], raw, dtype=np.float64)
     bad = ~np.isfinite(values.reshape(x.shape[0], -1)).all(axis=1) if x.shape[0] else np.zeros(0, bool)
     if bad.any():
-        raise ProblemError(
-            f"{what} is not finite at {point(x[np.argmax(bad)])}; it must be finite on its whole piece."
-        )
+        raise ProblemError(f"{what} is not finite at {point(x[np.argmax(bad)])}; it must be finite on its whole piece.")
     return values
 
 

@@ -195,11 +195,7 @@ def tensor_field(
         field = CallableTensor(source, dim, what)
     else:
         field = ScalarTensor(scalar_field(source, dim, what=what, constants=constants), dim)
-    return (
-        field
-        if divergence is None
-        else GivenDivergence(field, _vector(divergence, dim, f"div_{what}", constants))
-    )
+    return field if divergence is None else GivenDivergence(field, _vector(divergence, dim, f"div_{what}", constants))
 
 
 def tensor_from_spec(spec: Spec) -> TensorField:
@@ -219,8 +215,7 @@ def _is_list(source: Any) -> bool:
 
 def _from_entries(source: Any, dim: int, what: str, constants: Mapping[str, float] | None) -> TensorField:
     rows = [
-        list(row) if isinstance(row, Sequence | np.ndarray) and not isinstance(row, str) else None
-        for row in source
+        list(row) if isinstance(row, Sequence | np.ndarray) and not isinstance(row, str) else None for row in source
     ]
     if len(rows) != dim or any(row is None or len(row) != dim for row in rows):
         raise ProblemError(
@@ -240,9 +235,7 @@ def _from_entries(source: Any, dim: int, what: str, constants: Mapping[str, floa
     return EntriesTensor(tuple(entries), dim)
 
 
-def _vector(
-    source: Any, dim: int, what: str, constants: Mapping[str, float] | None
-) -> Callable[[Array], Array]:
+def _vector(source: Any, dim: int, what: str, constants: Mapping[str, float] | None) -> Callable[[Array], Array]:
     """A callable x -> (n, d), or d numbers and formulas, as a function."""
     if callable(source):
         return lambda x: call_checked(source, x, [(x.shape[0], dim)], what)
@@ -250,14 +243,9 @@ def _vector(
         raise ProblemError(
             f"{what} is {shorten(source)}; a callable that returns (n, {dim}) or {dim} formulas is wanted."
         )
-    parts = [
-        scalar_field(s, dim, what=f"entry {j + 1} of {what}", constants=constants)
-        for j, s in enumerate(source)
-    ]
+    parts = [scalar_field(s, dim, what=f"entry {j + 1} of {what}", constants=constants) for j, s in enumerate(source)]
     return lambda x: np.stack([p.value(x) for p in parts], axis=1)
 
 
 def _is_constant(field: Field) -> bool:
-    return isinstance(field, ConstantField) or (
-        isinstance(field, ExpressionField) and field.expression.is_constant
-    )
+    return isinstance(field, ConstantField) or (isinstance(field, ExpressionField) and field.expression.is_constant)

@@ -56,9 +56,7 @@ def _column(t: ArrayLike) -> Array:
     return np.atleast_1d(np.asarray(t, dtype=np.float64))[:, None]
 
 
-def univariate(
-    source: Any, variable: str, *, what: str, constants: Mapping[str, float] | None = None
-) -> Univariate:
+def univariate(source: Any, variable: str, *, what: str, constants: Mapping[str, float] | None = None) -> Univariate:
     """A number, a formula in `variable`, or a callable t (n,) -> (n,), as a function of one variable."""
     if isinstance(source, Univariate):
         return source

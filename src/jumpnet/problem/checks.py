@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import TYPE_CHECKING
 
@@ -49,12 +50,10 @@ def _check_pieces(problem: Problem) -> bool:
             _check_exact(problem, piece, x)
     if negative:
         piece, value, where = min(negative, key=lambda item: item[1])
-        warnings.warn(
+        _warn(
             f"lam is negative in {len(negative)} of {parts.size} pieces, e.g. {value:.4g} in piece "
             f"{piece} at "
-            f"{point(where)}; the problem may have no unique solution.",
-            JumpnetWarning,
-            stacklevel=4,
+            f"{point(where)}; the problem may have no unique solution."
         )
     return lam_zero
 
@@ -93,12 +92,10 @@ def _check_boundary(problem: Problem) -> bool:
         kind, alpha, _ = problem.boundary_data(part, x, normals, labels)
         fixed = fixed or bool(alpha.any())
         if kind == "robin" and (alpha < 0).any():
-            warnings.warn(
+            _warn(
                 f"alpha of Robin on {part!r} is negative, {alpha.min():.4g} at "
                 f"{point(x[int(np.argmin(alpha))])}; "
-                "the problem may have no unique solution.",
-                JumpnetWarning,
-                stacklevel=4,
+                "the problem may have no unique solution."
             )
     return fixed
 
@@ -107,6 +104,14 @@ def _check_interfaces(problem: Problem) -> None:
     for interface in problem.partition.interfaces:
         x, normals = problem.partition.sample_interface(interface.pair, PROBES_PER_FACE, seed=PROBE_SEED)
         problem.jump_data(interface.pair, x, normals)
+
+
+def _warn(message: str) -> None:
+    """A JumpnetWarning that points at the first line outside the package."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("jumpnet."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, JumpnetWarning, stacklevel=level)
 
 
 def _matrix(matrix: Array) -> str:

@@ -129,9 +129,7 @@ class JumpCondition:
     w: JumpData
 
 
-def boundary_condition(
-    condition: Any, dim: int, part: str, constants: Mapping[str, float] | None
-) -> BoundaryCondition:
+def boundary_condition(condition: Any, dim: int, part: str, constants: Mapping[str, float] | None) -> BoundaryCondition:
     """What the user gave for one part of the boundary, ready to be evaluated."""
     if isinstance(condition, type) and issubclass(condition, Dirichlet | Neumann | Robin):
         raise ProblemError(
@@ -139,8 +137,7 @@ def boundary_condition(
         )
     if not isinstance(condition, Dirichlet | Neumann | Robin):
         raise ProblemError(
-            f"boundary[{part!r}] is {shorten(condition)}; Dirichlet(g), Neumann(g) or Robin(alpha, "
-            "g) is wanted."
+            f"boundary[{part!r}] is {shorten(condition)}; Dirichlet(g), Neumann(g) or Robin(alpha, g) is wanted."
         )
     where = f"of {type(condition).__name__} on {part!r}"
     alpha: Field = ConstantField(1.0 if condition.kind == "dirichlet" else 0.0, dim)
@@ -160,9 +157,7 @@ def jump_condition(jump: Any, dim: int, pair: Pair, constants: Mapping[str, floa
     def resolved(source: Any, name: str) -> JumpData:
         if isinstance(source, JumpData):
             return source
-        return GivenOnInterface(
-            scalar_field(source, dim, what=f"{name} on interface {pair}", constants=constants)
-        )
+        return GivenOnInterface(scalar_field(source, dim, what=f"{name} on interface {pair}", constants=constants))
 
     return JumpCondition(resolved(jump.v, "v"), resolved(jump.w, "w"))
 

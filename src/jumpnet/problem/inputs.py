@@ -27,19 +27,17 @@ Names = dict[str, float]
 def partition(parts: Any) -> Partition:
     """The first argument, if it is a Partition."""
     if not isinstance(parts, Partition):
-        raise ProblemError(
-            f"parts is {shorten(parts)}; a Partition is wanted, e.g. Partition(Box(...), [Disk(...)])."
-        )
+        raise ProblemError(f"parts is {shorten(parts)}; a Partition is wanted, e.g. Partition(Box(...), [Disk(...)]).")
     return parts
 
 
-def constants(given: Any) -> Names:
+def constants(given: Any, parts: Partition) -> Names:
     """The user's named numbers, checked."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
         raise ProblemError(f"constants is {shorten(given)}; a mapping from names to numbers is wanted.")
-    return dict(Expression.parse_in("0", (), given, what="constants").constants)
+    return dict(Expression.parse("0", parts.dim, given, what="constants").constants)
 
 
 def is_list(source: Any) -> bool:
@@ -70,8 +68,7 @@ def fields(source: Any, parts: Partition, what: str, names: Names) -> tuple[Fiel
     """One scalar field per piece."""
     sources = per_piece(source, parts, what)
     return tuple(
-        scalar_field(s, parts.dim, what=f"{what} in piece {i}", constants=names)
-        for i, s in enumerate(sources)
+        scalar_field(s, parts.dim, what=f"{what} in piece {i}", constants=names) for i, s in enumerate(sources)
     )
 
 
@@ -79,9 +76,7 @@ def values(source: Any, parts: Partition, what: str, names: Names) -> tuple[Valu
     """One scalar function per piece, of which only values are needed."""
     sources = [source] * parts.size if isinstance(source, Values) else per_piece(source, parts, what)
     return tuple(
-        s
-        if isinstance(s, Values)
-        else scalar_field(s, parts.dim, what=f"{what} in piece {i}", constants=names)
+        s if isinstance(s, Values) else scalar_field(s, parts.dim, what=f"{what} in piece {i}", constants=names)
         for i, s in enumerate(sources)
     )
 
@@ -116,9 +111,7 @@ def boundary(given: Any, parts: Partition, names: Names) -> Mapping[str, Boundar
             )
         given = dict.fromkeys(parts.boundary_parts, given)
     chosen = named_parts(given, parts)
-    return MappingProxyType(
-        {p: boundary_condition(chosen[p], parts.dim, p, names) for p in parts.boundary_parts}
-    )
+    return MappingProxyType({p: boundary_condition(chosen[p], parts.dim, p, names) for p in parts.boundary_parts})
 
 
 def named_parts(given: Mapping[Any, Any], parts: Partition) -> dict[str, Any]:
@@ -127,20 +120,16 @@ def named_parts(given: Mapping[Any, Any], parts: Partition) -> dict[str, Any]:
     for key, condition in given.items():
         if not isinstance(key, str):
             raise ProblemError(
-                f"boundary has the key {shorten(key)}; a part name such as "
-                f"{parts.boundary_parts[0]!r} is wanted."
+                f"boundary has the key {shorten(key)}; a part name such as {parts.boundary_parts[0]!r} is wanted."
             )
         name = parts.part_name(key)
         if name in chosen:
-            raise ProblemError(
-                f"boundary names the part {name!r} twice, the second time as {key!r}; name it once."
-            )
+            raise ProblemError(f"boundary names the part {name!r} twice, the second time as {key!r}; name it once.")
         chosen[name] = condition
     missing = [p for p in parts.boundary_parts if p not in chosen]
     if missing:
         raise ProblemError(
-            f"boundary has no condition on {', '.join(repr(p) for p in missing)}; every part of the boundary "
-            "needs one."
+            f"boundary has no condition on {', '.join(repr(p) for p in missing)}; every part of the boundary needs one."
         )
     return chosen
 
@@ -156,20 +145,15 @@ def jumps(given: Any, parts: Partition, names: Names) -> Mapping[Pair, JumpCondi
         chosen = dict.fromkeys(pairs, given)
     else:
         raise ProblemError(
-            f"jumps is {shorten(given)}; Jump(v=..., w=...) or a mapping from pairs (a, b) to Jumps "
-            "is wanted."
+            f"jumps is {shorten(given)}; Jump(v=..., w=...) or a mapping from pairs (a, b) to Jumps is wanted."
         )
-    return MappingProxyType(
-        {pair: jump_condition(jump, parts.dim, pair, names) for pair, jump in chosen.items()}
-    )
+    return MappingProxyType({pair: jump_condition(jump, parts.dim, pair, names) for pair, jump in chosen.items()})
 
 
 def _check_pair(key: Any, parts: Partition, pairs: list[Pair]) -> None:
     whole = isinstance(key, tuple) and len(key) == 2
     if not whole or not all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in key):
-        raise ProblemError(
-            f"jumps has the key {shorten(key)}; a pair of piece numbers such as (0, 1) is wanted."
-        )
+        raise ProblemError(f"jumps has the key {shorten(key)}; a pair of piece numbers such as (0, 1) is wanted.")
     a, b = key
     if not (0 <= a < parts.size and 0 <= b < parts.size):
         raise ProblemError(f"jumps has the pair {key}; the pieces are numbered 0 to {parts.size - 1}.")
@@ -181,6 +165,4 @@ def _check_pair(key: Any, parts: Partition, pairs: list[Pair]) -> None:
         )
     if (a, b) not in pairs:
         touching = ", ".join(str(p) for p in pairs) or "none"
-        raise ProblemError(
-            f"jumps has the pair {key}, but these pieces do not touch; the interfaces are: {touching}."
-        )
+        raise ProblemError(f"jumps has the pair {key}, but these pieces do not touch; the interfaces are: {touching}.")

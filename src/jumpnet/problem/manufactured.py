@@ -123,7 +123,7 @@ def manufactured(
     `boundary` gives kinds only: `Dirichlet`, `Neumann` or `(Robin, alpha)`, for all parts or per part name.
     """
     parts = inputs.partition(parts)
-    names = inputs.constants(constants)
+    names = inputs.constants(constants, parts)
     exact = inputs.fields(u, parts, "u", names)
     matrices = inputs.matrices(A, div_A, parts, names)
     decay = inputs.fields(lam, parts, "lam", names)

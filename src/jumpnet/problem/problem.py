@@ -64,7 +64,7 @@ class Problem:
         from jumpnet.problem.checks import check
 
         parts = inputs.partition(parts)
-        names = inputs.constants(constants)
+        names = inputs.constants(constants, parts)
         given = {
             "partition": parts,
             "A": inputs.matrices(A, div_A, parts, names),
@@ -112,9 +112,7 @@ class Problem:
     def exact_values(self, x: Array, labels: Labels) -> Array:
         """The exact solution (n,) seen from the pieces given."""
         if self.exact is None:
-            raise ProblemError(
-                "this problem has no exact solution; give it as exact= or use manufactured(...)."
-            )
+            raise ProblemError("this problem has no exact solution; give it as exact= or use manufactured(...).")
         values = np.empty(x.shape[0])
         for piece, u in enumerate(self.exact):
             mine = labels == piece
@@ -137,9 +135,7 @@ class Problem:
 
     def __repr__(self) -> str:
         size, faces = self.partition.size, len(self.partition.interfaces)
-        return (
-            f"Problem({self.dim}-D, {size} piece{'s' * (size != 1)}, {faces} interface{'s' * (faces != 1)})"
-        )
+        return f"Problem({self.dim}-D, {size} piece{'s' * (size != 1)}, {faces} interface{'s' * (faces != 1)})"
 
 
 def finite(values: Array, x: Array, what: str) -> Array:

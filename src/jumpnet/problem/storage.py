@@ -18,8 +18,7 @@ KINDS = {"dirichlet": Dirichlet, "neumann": Neumann, "robin": Robin}
 def problem_spec(problem: Problem) -> Spec:
     """A JSON-able description; the entry "missing" names what has none."""
     boundary = {
-        part: {"kind": c.kind, "alpha": c.alpha.spec(), "g": c.g.spec()}
-        for part, c in problem.boundary.items()
+        part: {"kind": c.kind, "alpha": c.alpha.spec(), "g": c.g.spec()} for part, c in problem.boundary.items()
     }
     jumps = [{"pair": list(pair), "v": j.v.spec(), "w": j.w.spec()} for pair, j in problem.jumps.items()]
     spec: Spec = {
