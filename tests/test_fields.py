@@ -1,6 +1,7 @@
 """Fields from numbers, formulas and callables: the three must agree, in values and in every derivative."""
 
 import json
+from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
@@ -138,6 +139,20 @@ def test_callables_run_in_float64_and_the_users_jax_stays_as_it_was():
     field = scalar_field(lambda x: jnp.sin(x[:, 0]), 2, what="f")
     np.testing.assert_allclose(field.value(POINTS), np.sin(POINTS[:, 0]), rtol=1e-15)
     assert jax.config.jax_enable_x64 == before
+
+
+def test_a_callable_without_a_hash_and_any_number_of_points():
+    @dataclass  # eq without frozen: no hash
+    class Wave:
+        k: float
+
+        def __call__(self, x):
+            return jnp.sin(self.k * x[:, 0])
+
+    field = scalar_field(Wave(2.0), 2, what="f")
+    for n in (0, 1, 32, 33, 40):
+        assert field.hessian(POINTS[:n]).shape == (n, 2, 2)
+        np.testing.assert_allclose(field.gradient(POINTS[:n])[:, 0], 2 * np.cos(2 * POINTS[:n, 0]), rtol=1e-14)
 
 
 def test_a_callable_may_return_one_number():

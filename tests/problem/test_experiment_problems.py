@@ -169,7 +169,7 @@ def test_data_are_evaluated_in_milliseconds():
         problem.jump_data((0, 1), x, normals)
         return time.perf_counter() - start
 
-    assert min(once() for _ in range(5)) < 0.02  # measured 2 ms
+    assert min(once() for _ in range(20)) < 0.03  # measured 2 ms; the rest is room for a busy machine
 
 
 @pytest.mark.parametrize(
@@ -194,4 +194,4 @@ def test_building_them_all_is_quick():
         start = time.perf_counter()
         for build in PAPER.values():
             build()
-    assert time.perf_counter() - start < 10  # measured 1.3 s, most of it sampling
+    assert time.perf_counter() - start < 15  # measured 1.2 s, most of it sampling

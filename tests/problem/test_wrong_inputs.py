@@ -42,6 +42,7 @@ WRONG = {  # kind: (what is stated, a word that the sentence must contain)
     "callable not finite": (lambda: Problem(PARTS, f=lambda x: jnp.sqrt(x[:, 0])), "f in piece 0"),
     "callable of the wrong shape": (lambda: Problem(PARTS, f=lambda x: x), "shape"),
     "callable of coordinates": (lambda: Problem(PARTS, f=lambda x, y: x + y), "(n, d)"),
+    "callable that fails": (lambda: Problem(PARTS, f=lambda x: x @ jnp.ones(3)), "fails on an array x"),
     "matrix callable of the wrong shape": (lambda: Problem(PARTS, A=lambda x: jnp.eye(2)), "shape (2, 2)"),
     "callable not traceable": (lambda: Problem(PARTS, A=lambda x: 2 + np.sin(x[:, 0])), "div_A="),
     "divergence of the wrong shape": (

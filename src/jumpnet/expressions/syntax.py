@@ -24,7 +24,7 @@ FUNCTION_NAMES = (
 
 def shorten(text: object, limit: int = 60) -> str:
     """`repr` of what the user gave, on one line and not longer than an error message can bear."""
-    shown = repr(text).replace("\n", " ")
+    shown = " ".join(repr(text).split())
     return shown if len(shown) <= limit else shown[: limit - 4] + "..." + shown[-1]
 
 

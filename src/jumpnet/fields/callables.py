@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jumpnet._precision import float64
-from jumpnet.errors import ProblemError
+from jumpnet.errors import JumpnetError, ProblemError
 from jumpnet.expressions import shorten
 
 Array = NDArray[np.float64]
@@ -30,7 +31,9 @@ def call_checked(function: Callable[..., Any], x: Array, shapes: list[tuple[int,
     with float64():
         try:
             raw = np.asarray(function(x))
-        except (TypeError, IndexError, AttributeError, NameError, ZeroDivisionError) as error:
+        except JumpnetError:
+            raise
+        except Exception as error:  # the user's own code: whatever it raises is theirs to mend
             raise ProblemError(
                 f"{what} is a callable that fails on an array x of shape {x.shape} ({one_line(error)}); "
                 "write it for (n, d) arrays with jax.numpy."
@@ -63,6 +66,27 @@ def one_line(error: BaseException) -> str:
 def differentiate(function: Callable[..., Any], x: Array, order: int, what: str) -> Array:
     """Derivatives of a callable by JAX, (n, *value, d) or (n, *value, d, d)."""
     import jax
+
+    n = x.shape[0]
+    # JAX compiles once per shape: powers of two make few shapes of the pieces' many sizes.
+    padded = np.resize(x, (max(32, 1 << (n - 1).bit_length()), x.shape[1])) if n else np.zeros((32, x.shape[1]))
+    try:
+        transform = _cached_derivative(function, order)
+    except TypeError:  # a callable without a hash
+        transform = _derivative(function, order)
+    with float64():
+        try:
+            return np.array(transform(padded), dtype=np.float64)[:n]
+        except (jax.errors.JAXTypeError, TypeError, AttributeError, IndexError, ValueError) as error:
+            raise ProblemError(
+                f"{what} is a callable that JAX cannot differentiate; write it with jax.numpy, "
+                "give a formula in quotes, or (for A) give its divergence as div_A=."
+            ) from error
+
+
+def _derivative(function: Callable[..., Any], order: int) -> Callable[[Array], Any]:
+    """The derivative of one order, for arrays of points."""
+    import jax
     import jax.numpy as jnp
 
     def at(y: Any) -> Any:
@@ -72,11 +96,7 @@ def differentiate(function: Callable[..., Any], x: Array, order: int, what: str)
     transform = at
     for _ in range(order):
         transform = jax.jacfwd(transform)
-    with float64():
-        try:
-            return np.array(jax.vmap(transform)(jnp.asarray(x)), dtype=np.float64)
-        except (jax.errors.JAXTypeError, TypeError, AttributeError, IndexError) as error:
-            raise ProblemError(
-                f"{what} is a callable that JAX cannot differentiate; write it with jax.numpy, "
-                "give a formula in quotes, or (for A) give its divergence as div_A=."
-            ) from error
+    return jax.jit(jax.vmap(transform))
+
+
+_cached_derivative = lru_cache(maxsize=256)(_derivative)
