@@ -14,6 +14,7 @@ import numpy as np
 
 from jumpnet.errors import ProblemError
 from jumpnet.fields import Field, TensorField, Values, point
+from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
 from jumpnet.problem import inputs
 from jumpnet.problem.conditions import (
@@ -113,12 +114,7 @@ class Problem:
         """The exact solution (n,) seen from the pieces given."""
         if self.exact is None:
             raise ProblemError("this problem has no exact solution; give it as exact= or use manufactured(...).")
-        values = np.empty(x.shape[0])
-        for piece, u in enumerate(self.exact):
-            mine = labels == piece
-            if mine.any():
-                values[mine] = u.value(x[mine])
-        return values
+        return piecewise_values(self.exact, x, labels)
 
     def spec(self) -> dict[str, Any]:
         """A JSON-able description; its entry "missing" names what cannot be stored (callables)."""
