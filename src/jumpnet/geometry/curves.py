@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jumpnet.errors import GeometryError
-from jumpnet.fields import CallableField, Univariate, univariate
+from jumpnet.fields import Univariate, univariate
 from jumpnet.geometry import checks
 from jumpnet.geometry.arc import ArcPatch, curve_bounds, enclosed_area, parameter_nodes, wrap
 from jumpnet.geometry.checks import Bounds, Floats
+from jumpnet.geometry.chunks import evaluate
 from jumpnet.geometry.foot import FootFinder
 from jumpnet.geometry.polygon import Polygon
 from jumpnet.geometry.shape import Patch, Shape
@@ -39,7 +40,7 @@ class Star(Shape):
 
     def _check_radius(self) -> None:
         theta = np.linspace(-np.pi, np.pi, 721)
-        r = _evaluate(self._radius.value, theta, self._radius)
+        r = evaluate(self._radius.value, theta, self._radius.field)
         if not np.all(np.isfinite(r)):
             raise GeometryError(
                 f"the radius of a Star is not finite at theta = {theta[np.argmin(np.isfinite(r))]:.4g}."
@@ -69,10 +70,10 @@ class Star(Shape):
         return bool(np.min(self._values(self._nodes)) <= 1e-12 * self.size)
 
     def _values(self, theta: Floats) -> Floats:
-        return _evaluate(self._radius.value, theta, self._radius)
+        return evaluate(self._radius.value, theta, self._radius.field)
 
     def _slopes(self, theta: Floats) -> Floats:
-        return _evaluate(self._radius.derivative, theta, self._radius)
+        return evaluate(self._radius.derivative, theta, self._radius.field)
 
     @property
     def start(self) -> float:
@@ -180,17 +181,17 @@ class Curve(Shape):
     def position(self, t: Floats) -> Floats:
         """The point of parameter t."""
         t = wrap(t, 0.0)
-        return np.stack([_evaluate(part.value, t, part) for part in self._parts], axis=1)
+        return np.stack([evaluate(part.value, t, part.field) for part in self._parts], axis=1)
 
     def velocity(self, t: Floats) -> Floats:
         """Its derivative with respect to t."""
         t = wrap(t, 0.0)
-        return np.stack([_evaluate(part.derivative, t, part) for part in self._parts], axis=1)
+        return np.stack([evaluate(part.derivative, t, part.field) for part in self._parts], axis=1)
 
     def acceleration(self, t: Floats) -> Floats:
         """Its second derivative."""
         t = wrap(t, 0.0)
-        return np.stack([_evaluate(part.second, t, part) for part in self._parts], axis=1)
+        return np.stack([evaluate(part.second, t, part.field) for part in self._parts], axis=1)
 
     @cached_property
     def _nodes(self) -> Floats:
@@ -245,16 +246,6 @@ class Curve(Shape):
     def spec(self) -> dict[str, Any] | None:
         x, y = _stored(self.x), _stored(self.y)
         return None if x is None or y is None else {"shape": "curve", "x": x, "y": y}
-
-
-def _evaluate(function: Callable[[Floats], Floats], t: Floats, source: Univariate) -> Floats:
-    """function(t); a user's callable sees array lengths that are powers of two, since JAX compiles for each
-    length."""
-    if not isinstance(source.field, CallableField):
-        return function(t)
-    padded = np.zeros(1 << max(6, int(np.ceil(np.log2(max(len(t), 1))))))
-    padded[: len(t)] = t
-    return function(padded)[: len(t)]
 
 
 def _stored(source: object) -> float | str | None:

@@ -15,7 +15,7 @@ from jumpnet.fields import Field, scalar_field
 from jumpnet.geometry import checks
 from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.shape import Patch, Shape
-from jumpnet.geometry.shell import ShellPatch, evaluate, gradient, roots
+from jumpnet.geometry.shell import ShellPatch, gradient, roots, values
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class LevelSet(Shape):
 
     def level(self, x: ArrayLike) -> Floats:
         x = checks.points(x, self.dim)
-        value = evaluate(self._field, x)
+        value = values(self._field, x)
         if self.corners is None:
             return value
         beyond = np.maximum(self.bounds[0] - x, x - self.bounds[1]).max(axis=1)

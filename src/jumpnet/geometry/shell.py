@@ -12,8 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
-from jumpnet.fields import CallableField, Field
+from jumpnet.fields import Field
 from jumpnet.geometry.checks import Bounds, Floats
+from jumpnet.geometry.chunks import evaluate
 from jumpnet.geometry.patches import PointPatch, collect
 from jumpnet.geometry.randomness import Stream
 from jumpnet.geometry.shape import Patch
@@ -29,33 +30,25 @@ FLAT = 1e-6
 exists."""
 
 
-def evaluate(field: Field, x: Floats) -> Floats:
-    """Values (n,); a user's callable sees lengths that are powers of two, since JAX compiles for each
-    length."""
-    return field.value(_padded(field, x))[: len(x)]
+def values(field: Field, x: Floats) -> Floats:
+    """Values (n,)."""
+    return evaluate(field.value, x, field)
 
 
 def gradient(field: Field, x: Floats) -> Floats:
-    """Gradients (n, d), padded in the same way."""
-    return field.gradient(_padded(field, x))[: len(x)]
-
-
-def _padded(field: Field, x: Floats) -> Floats:
-    if not isinstance(field, CallableField) or len(x) == 0:
-        return x
-    size = 1 << max(8, int(np.ceil(np.log2(len(x)))))
-    return np.concatenate([x, np.broadcast_to(x[:1], (size - len(x), x.shape[1]))])
+    """Gradients (n, d)."""
+    return evaluate(field.gradient, x, field)
 
 
 def roots(field: Field, lower: float, upper: float) -> tuple[PointPatch, ...]:
     """The sign changes of a function of one variable, by bisection from a grid of 4096 cells."""
     t = np.linspace(lower, upper, 4097)
-    v = evaluate(field, t[:, None])
+    v = values(field, t[:, None])
     k = np.flatnonzero((v[:-1] < 0.0) != (v[1:] < 0.0))
     a, b, rising = t[k], t[k + 1], v[k] < 0.0
     for _ in range(60):
         middle = 0.5 * (a + b)
-        low = (evaluate(field, middle[:, None]) < 0.0) == rising
+        low = (values(field, middle[:, None]) < 0.0) == rising
         a, b = np.where(low, middle, a), np.where(low, b, middle)
     return tuple(PointPatch(float(x), 1.0 if up else -1.0) for x, up in zip(0.5 * (a + b), rising, strict=True))
 
@@ -82,7 +75,7 @@ class ShellPatch(Patch):
         counts = np.maximum(4, np.round(extent * per_length)).astype(int)
         axes = [np.linspace(a, b, m + 1) for a, b, m in zip(lower, upper, counts, strict=True)]
         nodes = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
-        v = evaluate(self.field, nodes).reshape(counts + 1)
+        v = values(self.field, nodes).reshape(counts + 1)
         low, high, near = v, v, np.abs(v)
         for axis in range(d):  # extremes over the corners, one direction at a time
             first = tuple(slice(None, -1) if k == axis else slice(None) for k in range(d))
@@ -114,7 +107,7 @@ class ShellPatch(Patch):
         if len(corners) == 0:
             return 0.0, 0.0
         y = self._spread()
-        value, slope = evaluate(self.field, y), gradient(self.field, y)
+        value, slope = values(self.field, y), gradient(self.field, y)
         length = np.linalg.norm(slope, axis=1)
         width = 2.0 * self._thickness
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -134,7 +127,7 @@ class ShellPatch(Patch):
     def _project(self, y: Floats) -> tuple[Floats, Floats]:
         """The points of `y` that lie in the shell, moved onto the zero set, with unit normals."""
         (lower, upper), h, flat = self.within, self._thickness, FLAT * self._survey[1]
-        value, slope = evaluate(self.field, y), gradient(self.field, y)
+        value, slope = values(self.field, y), gradient(self.field, y)
         length = np.linalg.norm(slope, axis=1)
         close = np.abs(value) < 3.0 * h * length
         y, value, slope = y[close], value[close], slope[close]
@@ -144,7 +137,7 @@ class ShellPatch(Patch):
                 step = slope * (value / np.sum(slope * slope, axis=1))[:, None]
             step[~np.all(np.isfinite(step), axis=1)] = 0.0
             x = np.clip(x - step, lower, upper)
-            value, slope = evaluate(self.field, x), gradient(self.field, x)
+            value, slope = values(self.field, x), gradient(self.field, x)
             if np.all(np.abs(step) <= 1e-15 * (np.abs(lower) + np.abs(upper))):
                 break
         length = np.linalg.norm(slope, axis=1)
