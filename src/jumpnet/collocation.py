@@ -65,7 +65,8 @@ class Points:
             raise ModelError(
                 f"points is {given!r}; give jn.Points(...) or three numbers (interior, boundary, per interface)."
             )
-        return Points(*counts)
+        interior, boundary, interface = counts
+        return Points(interior, boundary, interface)
 
 
 @dataclass(frozen=True)

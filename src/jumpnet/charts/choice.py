@@ -52,7 +52,7 @@ def _charts_of_hole(partition: Partition, piece: int, hole: Hole, tensor: Tensor
     center = hole.center + np.linalg.solve(transform, shift)
 
     def inside(point: np.ndarray) -> bool:
-        return int(partition.label(point[None])[0]) not in (piece, -1)
+        return int(partition.label(point[None])[0]) != piece
 
     if not inside(center):
         center, radius = _deepest_point(partition, piece, hole, transform)
@@ -71,7 +71,7 @@ def _charts_of_hole(partition: Partition, piece: int, hole: Hole, tensor: Tensor
         yield Slit((piece,), center, transform, complex(focal[0], focal[1]), float(long + short))
         return
     # In space there is no drawn-out pole in closed form: several poles along the segment do instead.
-    count = 1 if not focal.any() else int(min(5, 1 + 2 * round(float(np.linalg.norm(focal)) / short)))
+    count = 1 if np.linalg.norm(focal) < 0.5 * short else 3
     radius = float(np.prod(axes) ** (1 / len(axes)))
     for t in np.linspace(-1, 1, count + 2)[1:-1]:
         yield Pole((piece,), center + np.linalg.solve(transform, t * focal), transform, radius)
@@ -104,7 +104,7 @@ def _deepest_point(
     """The sampled point of a hole farthest from its boundary, and that distance in the transformed coordinates."""
     lower, upper = hole.points.min(axis=0), hole.points.max(axis=0)
     candidates = np.random.default_rng(0).uniform(lower, upper, (2000, partition.dim))
-    candidates = candidates[~np.isin(partition.label(candidates), (piece, -1))]
+    candidates = candidates[partition.label(candidates) != piece]
     if not len(candidates):
         return hole.center, float(np.linalg.norm(upper - lower)) / 4
     gaps = ((candidates[:, None] - hole.points[None, :400]) @ transform.T) ** 2

@@ -64,7 +64,7 @@ def resolve(
 def default_model(dim: int, pieces: int) -> Model:
     """A categorical embedding: one label number for a few pieces, 15 % of them for many."""
     labels = 1 if pieces <= 5 else int(np.ceil(0.15 * pieces))
-    return CategoricalEmbedding(dim=labels, neurons=50 if dim <= 2 else 100)
+    return CategoricalEmbedding(dim=labels, neurons=50 if dim <= 2 or pieces <= 2 else 100)
 
 
 def paper_points(dim: int) -> Points:

@@ -1,6 +1,6 @@
 """`solve` and `approximate`: from a problem to a solution, choosing what the user left open."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from jumpnet.driver.progress import Progress
 from jumpnet.driver.settings import Preset, default_points, resolve
 from jumpnet.driver.task import Task, best_of, collocated, own_features
 from jumpnet.errors import ModelError
+from jumpnet.fields import Values
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
 from jumpnet.models import Model
@@ -45,7 +46,7 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise ModelError(f"solve needs a jn.Problem, not {type(problem).__name__}; see jn.Problem(...).")
-    parts, exact = problem.partition, problem.exact
+    parts = problem.partition
     settings = resolve(
         parts.dim,
         parts.size,
@@ -62,8 +63,8 @@ def solve(
         named = resolve_labels(
             settings.model,
             parts,
-            u=None if exact is None else lambda piece, x: exact[piece].value(x),
-            f=lambda piece, x: problem.f[piece].value(x),
+            u=None if problem.exact is None else _values_of(problem.exact),
+            f=_values_of(problem.f),
             raw=settings.charts == "paper",
             seed=seed,
         )
@@ -77,7 +78,7 @@ def solve(
         return Task(parts, atlas, network, counts, rows(Stream.TRAIN), rows(Stream.HELD_OUT), settings)
 
     solution = best_of(prepared, seed, trials, progress)
-    return replace(solution, problem=problem, tensors=problem.A, exact=exact)
+    return replace(solution, problem=problem, tensors=problem.A, exact=problem.exact)
 
 
 def approximate(
@@ -115,7 +116,7 @@ def approximate(
         named = resolve_labels(
             settings.model,
             parts,
-            u=lambda piece, x: exact[piece].value(x),
+            u=_values_of(exact),
             f=None,
             raw=settings.charts == "paper",
             seed=seed,
@@ -134,3 +135,7 @@ def approximate(
 
     solution = best_of(prepared, seed, trials, progress)
     return replace(solution, tensors=(None,) * parts.size, exact=exact)
+
+
+def _values_of(fields: Sequence[Values]) -> Callable[[int, np.ndarray], np.ndarray]:
+    return lambda piece, x: fields[piece].value(x)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -35,22 +35,31 @@ class Interface:
     measure: float
 
 
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Partition:
     """A domain and its pieces: piece i is `pieces[i-1]`, piece 0 is the rest.
 
-    Pieces must not overlap and must lie in the domain; half-spaces, level sets and complements are cut off at
-    it.
+    Pieces must not overlap and must lie in the domain; half-spaces, level sets and complements are cut off.
     """
 
+    domain: Shape
+    pieces: tuple[Shape, ...]
+    names: tuple[str, ...]
+
     def __init__(self, domain: Shape, pieces: Sequence[Shape] = (), names: Sequence[str] | None = None) -> None:
+        if not isinstance(pieces, Shape | Iterable):
+            raise GeometryError(f"the pieces must be a list of shapes, not {type(pieces).__name__}.")
         pieces = (pieces,) if isinstance(pieces, Shape) else tuple(pieces)
         check_shapes(domain, pieces)
         check_layout(domain, pieces)
-        self.domain = domain
-        self.pieces = pieces
-        self.names = _checked_names(names, len(pieces) + 1)
-        self._labeller = Labeller(domain, pieces)
+        object.__setattr__(self, "domain", domain)
+        object.__setattr__(self, "pieces", pieces)
+        object.__setattr__(self, "names", _checked_names(names, len(pieces) + 1))
         sampling.check_rest(self._labeller)
+
+    @cached_property
+    def _labeller(self) -> Labeller:
+        return Labeller(self.domain, self.pieces)
 
     @classmethod
     def chain(cls, breakpoints: ArrayLike, names: Sequence[str] | None = None) -> Partition:
@@ -131,8 +140,7 @@ class Partition:
         return sampling.piece_boxes(self._labeller, self._walls)
 
     def holes(self, piece: int) -> tuple[Hole, ...]:
-        """What a piece surrounds: other pieces (touching ones together) or holes of the domain. None in
-        1-D."""
+        """What a piece surrounds: other pieces (touching ones together) or holes of the domain. None in 1-D."""
         piece = self._piece(piece)
         if piece not in self._holes:
             self._holes[piece] = find_holes(piece, self._labeller, self._walls)
@@ -147,8 +155,7 @@ class Partition:
     def sample_interior(
         self, n: int, *, seed: Seed, minimum: int = 0, method: str = "random"
     ) -> tuple[Floats, np.ndarray]:
-        """`n` points uniform in the domain and their labels; a piece below `minimum` points gets some of the
-        others'."""
+        """`n` points uniform in the domain and their labels; a piece short of `minimum` gets some of the others'."""
         n, minimum = checks.count(n, "n"), checks.count(minimum, "minimum")
         if minimum * self.size > n:
             raise GeometryError(

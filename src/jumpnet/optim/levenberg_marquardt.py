@@ -19,7 +19,7 @@ from jumpnet.optim.result import Record
 
 MAX_DAMPING = 1e8
 _tpqrt, _trtrs, _posv = get_lapack_funcs(("tpqrt", "trtrs", "posv"), dtype=np.float64)
-_syrk = get_blas_funcs("syrk", dtype=np.float64)
+(_syrk,) = get_blas_funcs(("syrk",), dtype=np.float64)
 
 
 class Step(Protocol):
