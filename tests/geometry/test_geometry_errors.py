@@ -62,6 +62,7 @@ WRONG = {
     "spec entry": (lambda: shape_from_spec({"shape": "ball", "size": 1}), "does not fit"),
     "partition spec": (lambda: Partition.from_spec({"domain": {}}), "domain and pieces"),
     "domain": (lambda: Partition("square", []), "domain must be a shape"),
+    "pieces": (lambda: Partition(SQUARE, 3), "list of shapes, not int"),
     "piece": (lambda: Partition(SQUARE, [3]), "piece 1 must be a shape"),
     "dims": (lambda: Partition(SQUARE, [Ball((0, 0, 0), 0.1)]), "3 dimensions and the domain 2"),
     "endless": (lambda: Partition(HalfSpace((1, 0), 0), []), "no end"),

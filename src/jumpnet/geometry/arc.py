@@ -56,8 +56,7 @@ def parameter_nodes(curve: ClosedCurve, turn: float = 0.2, depth: int = 40) -> F
 
 @dataclass(frozen=True, eq=False)
 class ArcPatch(Patch):
-    """A closed curve, counter-clockwise (`orientation` 1) or clockwise (-1), sampled uniformly in arc
-    length."""
+    """A closed curve, counter-clockwise (`orientation` 1) or clockwise (-1), sampled uniformly in arc length."""
 
     curve: ClosedCurve
     nodes: Floats
@@ -65,8 +64,7 @@ class ArcPatch(Patch):
 
     @cached_property
     def _table(self) -> tuple[Floats, float]:
-        """Arc length at the nodes (Simpson's rule in each interval) and the speed below which there is a
-        cusp."""
+        """Arc length at the nodes (Simpson's rule in each interval) and the speed below which there is a cusp."""
         t = self.nodes
         middle = 0.5 * (t[1:] + t[:-1])
         speed = _filled(np.linalg.norm(self.curve.velocity(t), axis=1))
@@ -94,8 +92,7 @@ class ArcPatch(Patch):
 
 
 def wrap(t: Floats, start: float) -> Floats:
-    """Parameters taken back into [start, start + 2 pi]; those already there (both ends too) stay as they
-    are."""
+    """Parameters taken back into [start, start + 2 pi]; those already there (both ends too) stay as they are."""
     beyond = (t < start) | (t > start + 2.0 * np.pi)
     return np.where(beyond, start + np.mod(t - start, 2.0 * np.pi), t) if beyond.any() else t
 
@@ -120,8 +117,7 @@ def curve_bounds(curve: ClosedCurve, nodes: Floats) -> Bounds:
 
 
 def enclosed_area(curve: ClosedCurve, nodes: Floats) -> float:
-    """The signed area, positive if the curve runs counter-clockwise (Gauss's rule with three points per
-    interval)."""
+    """The signed area, positive if the curve runs counter-clockwise (Gauss's rule with three points per interval)."""
     half = 0.5 * np.diff(nodes)
     middle = nodes[:-1] + half
     total = 0.0

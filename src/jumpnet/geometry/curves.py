@@ -25,8 +25,7 @@ Source = float | str | Callable[..., Any]
 
 @dataclass(frozen=True)
 class Star(Shape):
-    """The region r < radius(theta) about `center`; the radius is a number, a formula in theta or a
-    callable."""
+    """The region r < radius(theta) about `center`; the radius is a number, a formula in theta or a callable."""
 
     center: tuple[float, ...]
     radius: Source
@@ -141,8 +140,7 @@ class Star(Shape):
 
 @dataclass(frozen=True)
 class Curve(Shape):
-    """The region inside the closed curve (x(t), y(t)), 0 <= t < 2 pi: two formulas in t, or one callable t ->
-    (n, 2)."""
+    """The region inside a closed curve, 0 <= t < 2 pi: two formulas x(t), y(t) or one callable t -> (n, 2)."""
 
     x: Source
     y: Source | None = None

@@ -31,8 +31,7 @@ class SmoothCurve(ClosedCurve, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Feet:
-    """Nearest points: parameter, offset x - foot, outward unit normal, and whether the foot is a smooth
-    point."""
+    """Nearest points: parameter, offset x - foot, outward unit normal, and whether the foot is a smooth point."""
 
     offset: Floats
     normal: Floats
@@ -64,8 +63,7 @@ class FootFinder:
         return CUSP * float(np.nanmax(np.linalg.norm(self.curve.velocity(self.nodes), axis=1)))
 
     def feet(self, x: Floats, start: np.ndarray) -> Feet:
-        """Newton's method for (curve(t) - x) . curve'(t) = 0 from the nodes `start`, kept between their
-        neighbours."""
+        """Newton's method for (curve(t) - x) . curve'(t) = 0 from the nodes `start`, kept between their neighbours."""
         t = self.nodes[start]
         before = np.where(start == 0, self.nodes[-2] - 2.0 * np.pi, self.nodes[start - 1])
         after = self.nodes[start + 1]

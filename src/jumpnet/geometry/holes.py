@@ -117,8 +117,7 @@ def _contacts(points: Floats, a: np.ndarray, b: np.ndarray, reach: float) -> np.
 
 
 def _deep_point(boundary: Floats, middle: Floats, piece: int, pieces: tuple[int, ...], labeller: Labeller) -> Floats:
-    """The shape's own centre or the centroid if deep inside the hole, else the deepest probe of the hole's
-    box."""
+    """The shape's own centre or the centroid if deep inside the hole, else the deepest probe of the hole's box."""
     from scipy.spatial import KDTree
 
     shape = labeller.pieces[pieces[0] - 1] if len(pieces) == 1 and pieces[0] > 0 else None

@@ -1,5 +1,4 @@
-"""Boundary pieces that several shapes share: points, box faces, planes in a box, and what operators make of
-patches."""
+"""Points, box faces, planes in a box, and what operators make of patches."""
 
 from __future__ import annotations
 
@@ -60,8 +59,7 @@ class PointPatch(Patch):
 
 @dataclass(frozen=True, eq=False)
 class FacePatch(Patch):
-    """The face of a box at its lower (side -1) or upper (side +1) end of one axis, in two or more
-    dimensions."""
+    """The face of a box at its lower (side -1) or upper (side +1) end of one axis, in two or more dimensions."""
 
     lower: Floats
     upper: Floats

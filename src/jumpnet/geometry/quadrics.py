@@ -69,8 +69,7 @@ Disk = Ball
 
 @dataclass(frozen=True)
 class Ellipsoid(Shape):
-    """The ellipsoid of half-axes `axes`; column k of the orthogonal matrix `rotation` is the direction of
-    axis k."""
+    """The ellipsoid of half-axes `axes`; column k of the orthogonal matrix `rotation` is the direction of axis k."""
 
     center: tuple[float, ...]
     axes: tuple[float, ...]

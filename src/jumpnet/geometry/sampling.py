@@ -51,8 +51,7 @@ def measures(labeller: Labeller) -> tuple[float, ...]:
 
 
 def piece_boxes(labeller: Labeller, walls: Walls) -> tuple[Bounds, ...]:
-    """The box of every piece: its shape's where that is tight, else that of samples, snapped to the
-    domain's."""
+    """The box of every piece: its shape's where that is tight, else that of samples, snapped to the domain's."""
     lower, upper = labeller.domain.bounds
     x = probe((lower, upper), DENSE // 4)
     labels = labeller(x)

@@ -101,8 +101,7 @@ class ShellPatch(Patch):
 
     @cached_property
     def _survey(self) -> tuple[float, float]:
-        """Measure and typical gradient: a smooth delta function of the distance, summed over points of the
-        near cells."""
+        """Measure (a smooth delta function of the distance, summed over the near cells) and typical gradient."""
         corners, cell = self._grid
         if len(corners) == 0:
             return 0.0, 0.0

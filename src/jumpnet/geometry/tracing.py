@@ -30,8 +30,7 @@ class Wall:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Wall points: position, outward normal, labels ahead (along the normal) and behind, and the wall's
-    number."""
+    """Wall points: position, outward normal, labels ahead (along the normal) and behind, and the wall's number."""
 
     points: Floats
     normals: Floats
@@ -61,8 +60,7 @@ class Walls:
     step: float
 
     def trace(self, k: int, n: int, rng: np.random.Generator, quasi: bool) -> Trace:
-        """`n` points of wall k; those on an outer wall whose sides are not (inside, outside) are told apart
-        by -1."""
+        """`n` points of wall k with the labels on both sides."""
         x, normals = self.walls[k].patch.sample(n, rng, quasi)
         ahead, behind = self.label(np.concatenate([x + self.step * normals, x - self.step * normals])).reshape(2, -1)
         return Trace(x, normals, ahead, behind, np.full(len(x), k))
@@ -108,8 +106,7 @@ class Walls:
         return frozenset(int(l) for t in self.pilot for l in np.unique(t.behind[self.on_outer_boundary(t)]))
 
     def draw(self, n: int, rng: np.random.Generator, quasi: bool, wanted: Callable[[Trace], np.ndarray]) -> Trace:
-        """`n` points of the wanted kind, uniform over all walls that have some; in 1-D every such point
-        once."""
+        """`n` points of the wanted kind, uniform over all walls that have some; in 1-D every such point once."""
         if self.dim == 1:
             every = Trace.join(self.pilot)
             return every[wanted(every)]

@@ -111,8 +111,7 @@ def _check_overlap(k: int, j: int, x: Floats, other: Shape, size: float) -> None
 
 
 def _check_closed(shape: Shape, name: str, domain: Shape | None, size: float) -> None:
-    """A shape known only by its level function must not run through the faces of its bounds inside the
-    domain."""
+    """A shape known only by its level function must not run through the faces of its bounds inside the domain."""
     lower, upper = shape.bounds
     if shape.volume is not None or not np.all(np.isfinite(shape.bounds)):
         return
