@@ -1,0 +1,6 @@
+"""`python -m jumpnet` is the command `jumpnet`."""
+
+from jumpnet.cli import main
+
+if __name__ == "__main__":
+    main()

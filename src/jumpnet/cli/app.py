@@ -1,0 +1,148 @@
+"""The commands and their options; each command's work is in a file of its own, imported when it is called."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from jumpnet.cli.session import BAD_INPUT, INTERRUPTED, Session, speaking
+from jumpnet.errors import JumpnetError
+
+
+class Commands(TyperGroup):
+    """A group of commands whose failures are one sentence on stderr and an exit code, never a traceback."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run, and leave with an exit code."""
+        try:
+            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+        except JumpnetError as problem:
+            _fail(str(problem))
+            code = BAD_INPUT
+        except Exception as problem:
+            # The base class of usage errors is private to typer, its method is not.
+            if not hasattr(problem, "format_message"):
+                raise
+            _fail(f"{problem.format_message()} Try 'jumpnet --help'.")  # pyright: ignore[reportAttributeAccessIssue]
+            code = BAD_INPUT
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; Ctrl-C says what is kept."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            session = ctx.obj if isinstance(ctx.obj, Session) else Session()
+            kept = ", ".join(str(path) for path in session.written)
+            session.tell(f"interrupted; {f'kept {kept}' if kept else 'nothing was written'}.")
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def _fail(sentence: str) -> None:
+    Session().tell(f"error: {sentence}")
+
+
+app = typer.Typer(
+    cls=Commands,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Elliptic interface problems without a mesh, by one shallow network that is allowed to jump.",
+    epilog="Exit codes: 0 solved, 1 not converged, 2 wrong input, 130 interrupted.",
+)
+
+Directory = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Directory for the files.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Decides the points and the initial weights.")]
+Steps = Annotated[int, typer.Option("--steps", min=1, help="The most steps of a training.")]
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    ctx: typer.Context,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Results only: no progress, no warnings.")] = False,
+    verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Say more; twice for all.")] = 0,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
+) -> None:
+    """Set up what every command needs."""
+    ctx.obj = Session(quiet=quiet)
+    if version:
+        from jumpnet import __version__
+
+        ctx.obj.say(f"jumpnet {__version__}")
+        raise typer.Exit()
+    if ctx.invoked_subcommand is None:
+        ctx.obj.say(ctx.get_help())
+        raise typer.Exit()
+    ctx.with_resource(speaking(ctx.obj, verbose))
+
+
+@app.command()
+def demo(ctx: typer.Context, output: Directory = "demo-output", seed: Seed = 0, steps: Steps = 1000) -> None:
+    """Solve two problems, compare with the paper, and draw everything."""
+    from jumpnet.cli.demo import run
+
+    raise typer.Exit(run(ctx.obj, output, seed, steps))
+
+
+@app.command()
+def examples(
+    ctx: typer.Context,
+    name: Annotated[str | None, typer.Argument(help="The example to solve; without one they are listed.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="DIR", help="Directory for the files.")
+    ] = None,
+    seed: Seed = 0,
+    steps: Steps = 1000,
+) -> None:
+    """List the built-in problems, or solve one of them."""
+    from jumpnet.cli.examples import listed, run
+
+    raise typer.Exit(listed(ctx.obj) if name is None else run(ctx.obj, name, output, seed, steps))
+
+
+@app.command()
+def report(
+    ctx: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE.jumpnet", help="A saved solution.")],
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="OUT.html", help="Where to write.")] = None,
+) -> None:
+    """Say how far a saved solution can be trusted, and write a page about it."""
+    from jumpnet.cli.report import run
+
+    raise typer.Exit(run(ctx.obj, file, output))
+
+
+@app.command()
+def reproduce(
+    ctx: typer.Context,
+    tables: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TABLE]...", help="fa1, fa2, pde1 to pde5, or all.", show_default="all"),
+    ] = None,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="Seeds 0 to this, this not included.")] = 10,
+    models: Annotated[str, typer.Option("--models", help="Those of CE, SE, OH to run, with commas.")] = "CE,SE,OH",
+    output: Directory = "results",
+    steps: Steps = 1000,
+) -> None:
+    """Compute the paper's tables: mean errors over seeds beside the paper's (all of them take hours)."""
+    from jumpnet.cli.reproduce import run
+
+    raise typer.Exit(run(ctx.obj, tables or ["all"], trials, models, output, steps))
+
+
+@app.command()
+def info(ctx: typer.Context) -> None:
+    """Versions, devices and threads: what to put into a bug report."""
+    from jumpnet.cli.info import run
+
+    raise typer.Exit(run(ctx.obj))

@@ -1,0 +1,36 @@
+"""`jumpnet examples`: the built-in problems, listed or solved."""
+
+from jumpnet.cli.session import SOLVED, Session, exit_code, output_directory
+
+
+def listed(session: Session) -> int:
+    """Print the names, each with its sentence."""
+    from rich.table import Table
+
+    from jumpnet.experiments.examples import EXAMPLES
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, example in EXAMPLES.items():
+        table.add_row(name, example.about)
+    session.out.print(table)
+    return SOLVED
+
+
+def run(session: Session, name: str, output: str | None, seed: int, steps: int) -> int:
+    """Solve one, print its trust report, and write its files if there is a place for them."""
+    from jumpnet.experiments.examples import example
+    from jumpnet.optim import LevenbergMarquardt
+
+    chosen = example(name)
+    folder = None if output is None else output_directory(output)
+    with session.progress(name, steps) as progress:
+        solution = chosen.solve(seed=seed, progress=progress, optimizer=LevenbergMarquardt(steps=steps))
+    session.say(f"{name}: {chosen.about}\n{solution.report()}")
+    if folder is not None:
+        solution.save(session.keep(folder / f"{name}.jumpnet"))
+        if exit_code(solution.status) == 130:
+            raise KeyboardInterrupt
+        solution.plot(session.keep(folder / f"{name}.png"))
+        solution.write_report(session.keep(folder / f"{name}.html"))
+    session.say_written()
+    return exit_code(solution.status)

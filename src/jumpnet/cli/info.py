@@ -1,0 +1,50 @@
+"""`jumpnet info`: what is installed and what it runs on."""
+
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+from jumpnet.cli.session import SOLVED, Session
+
+PACKAGES = (
+    "jax", "jaxlib", "equinox", "optax", "numpy", "scipy", "sympy", "matplotlib", "safetensors", "pydantic",
+    "typer", "rich",
+)  # fmt: skip
+OPTIONAL = ("ngsolve", "meshio", "shapely", "scikit-image", "trimesh", "dask")
+
+
+def run(session: Session) -> int:
+    """Print a table of facts."""
+    import jax
+    import numpy  # noqa: F401  (its BLAS is listed below)
+    import scipy.linalg  # noqa: F401
+    from rich.table import Table
+    from threadpoolctl import threadpool_info
+
+    from jumpnet import __version__
+
+    pools = [f"{pool['internal_api']} {pool.get('version') or ''} x{pool['num_threads']}" for pool in threadpool_info()]
+    facts = {
+        "jumpnet": __version__,
+        "python": f"{platform.python_version()} ({sys.implementation.name})",
+        "platform": platform.platform(),
+        "devices": ", ".join(f"{d.platform}:{d.id} {d.device_kind}" for d in jax.devices()),
+        "cores": str(os.cpu_count()),
+        "thread pools": ", ".join(pools) or "none",
+        "precision": "float64 inside jumpnet, whatever JAX is set to outside",
+    }
+    facts |= {name: _version(name) for name in PACKAGES}
+    facts |= {f"{name} (optional)": _version(name) for name in OPTIONAL}
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, value in facts.items():
+        table.add_row(name, value)
+    session.out.print(table)
+    return SOLVED
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

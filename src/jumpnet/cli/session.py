@@ -1,0 +1,132 @@
+"""One run of the command line: where it writes, how much it says, and which files it has made."""
+
+import logging
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from jumpnet.errors import JumpnetWarning, SolutionError
+
+if TYPE_CHECKING:
+    from jumpnet.optim import Status
+
+SOLVED, NOT_CONVERGED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+PLAIN_WIDTH = 120  # where there is no terminal to ask
+
+logger = logging.getLogger("jumpnet")
+
+
+def console(stderr: bool = False) -> Console:
+    """A console on stdout or stderr as they are now, wide enough for tables where there is no terminal."""
+    made = Console(stderr=stderr, highlight=False)
+    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH)
+
+
+@dataclass
+class Session:
+    """Consoles for results (out) and for everything else (err), and the files written so far."""
+
+    out: Console = field(default_factory=console)
+    err: Console = field(default_factory=lambda: console(stderr=True))
+    quiet: bool = False
+    written: list[Path] = field(default_factory=list)
+
+    def say(self, text: str) -> None:
+        """A line of the results, in the user's words and not in rich's markup."""
+        self.out.print(text, markup=False, soft_wrap=True)
+
+    def tell(self, text: str) -> None:
+        """A line beside the results."""
+        self.err.print(text, markup=False, soft_wrap=True)
+
+    def keep(self, path: Path) -> Path:
+        """Remember a file that was written."""
+        self.written.append(path)
+        return path
+
+    def say_written(self) -> None:
+        """Which files were made."""
+        if self.written and not self.quiet:
+            self.say("wrote " + "\n      ".join(str(path) for path in self.written))
+
+    @contextmanager
+    def progress(self, name: str, total: int) -> Iterator[Any]:
+        """What to hand to a solver as `progress=`."""
+        if self.quiet:
+            yield False
+            return
+        from jumpnet.driver.progress import bar
+
+        with bar(name, total, self.err) as update:
+            yield update
+
+
+class _ToConsole(logging.Handler):
+    """Log records as plain lines on stderr, above a progress bar if one is shown."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.session.tell(f"{record.levelname.lower()}: {record.getMessage()}")
+
+
+@contextmanager
+def speaking(session: Session, verbosity: int) -> Iterator[None]:
+    """Logging and the package's warnings go to the session's console as long as this lasts."""
+    level = logging.ERROR if session.quiet else max(logging.WARNING - 10 * verbosity, logging.DEBUG)
+    handler, before = _ToConsole(session), (logger.level, logger.propagate)
+    logger.addHandler(handler)
+    logger.setLevel(level)
+    logger.propagate = False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", JumpnetWarning)
+            warnings.showwarning = _as_log(warnings.showwarning)
+            yield
+    finally:
+        logger.removeHandler(handler)
+        logger.level, logger.propagate = before
+
+
+def _as_log(otherwise: Callable[..., None]) -> Callable[..., None]:
+    def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+        if issubclass(category, JumpnetWarning):
+            logger.warning("%s", message)
+        else:
+            otherwise(message, category, *rest, **more)
+
+    return show
+
+
+def output_directory(path: str) -> Path:
+    """A directory that can be written to, made if it is not there; asked before a long computation, not after."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".jumpnet-probe"
+        probe.touch()
+        probe.unlink()
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise SolutionError(f"the directory {path!r} cannot be written to ({reason}); give another one.") from None
+    return folder
+
+
+def exit_code(*statuses: "Status") -> int:
+    """0 if everything converged, 130 if something was interrupted, else 1."""
+    if any(status.name == "INTERRUPTED" for status in statuses):
+        return INTERRUPTED
+    return SOLVED if all(status.ok for status in statuses) else NOT_CONVERGED
+
+
+def flush() -> None:
+    """Results before messages, also where both go to the same file."""
+    sys.stdout.flush()

@@ -1,0 +1,78 @@
+"""Figures without global state: made, styled and written here, never through pyplot, so no display is needed."""
+
+import io
+from os import PathLike
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from jumpnet.errors import SolutionError
+
+DPI = 120
+INK = "#22262b"
+FAINT = "#9aa3ad"
+# Soft colours for pieces; the first is the background's.
+PIECES = ("#e9ecef", "#7fb7d6", "#f2b872", "#92c9a0", "#d89aa9", "#b3a6d8", "#d9cf77", "#8fc7c2", "#c9a98b", "#a9b4c2")
+# Line colours with equal weight on white, distinct for colour-blind readers (Okabe and Ito).
+LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+LARGEST_SIDE = 20.0  # inches; a figure of a very flat domain is cut down to this
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of this size in inches, with a canvas of its own."""
+    figure = Figure(
+        figsize=(min(width, LARGEST_SIDE), min(height, LARGEST_SIDE)),
+        dpi=DPI,
+        layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1),
+        facecolor="white",
+    )
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def styled(axes: Axes, *, title: str = "", xlabel: str = "", ylabel: str = "") -> Axes:
+    """The house style: no frame above and at the right, small dark text."""
+    axes.set_title(title, fontsize=10, color=INK)
+    axes.set_xlabel(xlabel, fontsize=9, color=INK)
+    axes.set_ylabel(ylabel, fontsize=9, color=INK)
+    axes.tick_params(labelsize=8, color=FAINT, labelcolor=INK)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color(FAINT)
+    return axes
+
+
+def finished(figure: Figure, path: str | PathLike[str] | None) -> Figure:
+    """The figure, written to `path` if there is one; the format is that of the file's name."""
+    if path is not None:
+        try:
+            suffix = Path(path).suffix
+        except TypeError:
+            raise SolutionError(f"the path {path!r} is not the name of a file; give text or a pathlib.Path.") from None
+        write_file(path, image(figure, suffix.removeprefix(".").lower() or "png"))
+    return figure
+
+
+def image(figure: Figure, kind: str = "png") -> bytes:
+    """The figure as the content of an image file."""
+    known = figure.canvas.get_supported_filetypes()
+    if kind not in known:
+        raise SolutionError(f"figures cannot be written as .{kind}; use one of {', '.join(sorted(known))}.")
+    buffer = io.BytesIO()
+    # No date and no version inside: the same figure gives the same file.
+    nameless = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    figure.savefig(buffer, format=kind, metadata=nameless)
+    return buffer.getvalue()
+
+
+def write_file(path: str | PathLike[str], content: bytes) -> None:
+    """Write a file; SolutionError in one sentence where that is impossible."""
+    try:
+        Path(path).write_bytes(content)
+    except (OSError, ValueError) as problem:  # ValueError: a null character in the name
+        reason = getattr(problem, "strerror", None) or problem
+        raise SolutionError(f"{str(path)!r} cannot be written ({reason}); give another path.") from None

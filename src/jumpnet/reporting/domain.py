@@ -1,0 +1,99 @@
+"""Pictures of a domain and its pieces."""
+
+from os import PathLike
+
+import numpy as np
+from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.figure import Figure
+from scipy.ndimage import distance_transform_edt
+
+from jumpnet.errors import GeometryError
+from jumpnet.geometry import Partition
+from jumpnet.reporting.canvas import FAINT, INK, PIECES, finished, new_figure, styled
+from jumpnet.reporting.grid import make_grid, planes
+from jumpnet.reporting.lines import runs
+from jumpnet.reporting.maps import draw_outlines, frame
+from jumpnet.reporting.surfaces import draw_surfaces
+
+MOST_LABELS = 40  # more names than this would hide the picture
+PANEL = 4.4  # inches, the longer side
+
+
+def plot_domain(
+    partition: Partition, path: str | PathLike[str] | None = None, *, title: str | None = None, resolution: int = 500
+) -> Figure:
+    """The pieces, coloured and named in 1-D and 2-D, as surfaces inside the outer one in 3-D; written to `path`.
+
+    In 3-D a piece is drawn as seen from its centre, which shows all of it if it is star-shaped (convex ones are).
+    """
+    if not isinstance(partition, Partition):
+        raise GeometryError(
+            f"plot_domain draws a jn.Partition, not {type(partition).__name__}; give problem.partition."
+        )
+    if partition.dim > 3:
+        raise GeometryError(
+            f"a domain in {partition.dim} dimensions cannot be drawn; plot_solution shows planes of it."
+        )
+    draw = {1: _line, 2: _areas, 3: _surfaces}[partition.dim]
+    figure = draw(partition, resolution)
+    if title:
+        figure.suptitle(title, fontsize=12, color=INK)
+    return finished(figure, path)
+
+
+def colour_of(piece: int) -> str:
+    """The colour of a piece; the first is the background's, the others repeat when there are many."""
+    return PIECES[0] if piece == 0 else PIECES[1 + (piece - 1) % (len(PIECES) - 1)]
+
+
+def _line(partition: Partition, resolution: int) -> Figure:
+    figure = new_figure(7.0, 1.3)
+    axes = styled(figure.subplots(), xlabel="$x$")
+    stretches = runs(partition, resolution)
+    for run in stretches:
+        axes.axvspan(run.x[0], run.x[-1], color=colour_of(run.piece), linewidth=0)
+        if len(stretches) <= MOST_LABELS // 4:
+            middle = (run.x[0] + run.x[-1]) / 2
+            axes.text(middle, 0.5, partition.names[run.piece], ha="center", va="center", fontsize=8, color=INK)
+    for run in stretches[1:]:
+        axes.axvline(run.x[0], color=INK, linewidth=0.8)
+    axes.set_xlim(stretches[0].x[0], stretches[-1].x[-1])
+    axes.set_ylim(0, 1)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    return figure
+
+
+def _areas(partition: Partition, resolution: int) -> Figure:
+    grid = make_grid(partition, planes(partition)[0], resolution)
+    sides = np.array([grid.extent[1] - grid.extent[0], grid.extent[3] - grid.extent[2]])
+    figure = new_figure(*(PANEL * sides / sides.max() + 0.4))
+    axes = figure.subplots()
+    colours = ListedColormap([colour_of(piece) for piece in range(partition.size)])
+    axes.imshow(
+        np.ma.masked_less(grid.label, 0),
+        origin="lower",
+        extent=grid.extent,
+        cmap=colours,
+        norm=BoundaryNorm(np.arange(partition.size + 1) - 0.5, partition.size),
+        interpolation="nearest",
+    )
+    draw_outlines(axes, grid, partition, inner=INK)
+    if partition.size <= MOST_LABELS:
+        for piece, name in enumerate(partition.names):
+            inside = np.pad(grid.label == piece, 1)
+            if inside.any():
+                depth = distance_transform_edt(inside)[1:-1, 1:-1]  # pyright: ignore[reportArgumentType, reportCallIssue, reportIndexIssue, reportOptionalSubscript]
+                row, column = np.unravel_index(np.argmax(depth), depth.shape)
+                axes.text(grid.x[column], grid.y[row], name, ha="center", va="center", fontsize=9, color=INK)
+    frame(axes, grid, "")
+    axes.tick_params(color=FAINT)
+    return figure
+
+
+def _surfaces(partition: Partition, resolution: int) -> Figure:
+    lower, upper = partition.bounds
+    flat = float((upper - lower)[2] / (upper - lower).max())
+    figure = new_figure(6.0, 2.6 + 2.2 * flat)
+    draw_surfaces(figure, partition, [colour_of(piece) for piece in range(partition.size)])
+    return figure

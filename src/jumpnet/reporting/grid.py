@@ -1,0 +1,99 @@
+"""Values on fine grids of a plane, each point seen from its own piece: nothing is smeared across an interface."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from jumpnet.geometry import Partition
+from jumpnet.geometry.shape import Shape
+
+MARGIN = 0.03  # of the longer side, on each side: room for the outline of a box
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Where a map is drawn: the two coordinates that vary, and the values at which all others stand."""
+
+    axes: tuple[int, int]
+    fixed: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        """What stands still, such as x3 = 0; empty in 2-D."""
+        still = [k for k in range(len(self.fixed)) if k not in self.axes]
+        return ", ".join(f"x{k + 1} = {self.fixed[k]:.3g}" for k in still)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Points of a plane in rows and columns, with the piece of each (-1 outside the domain)."""
+
+    plane: Plane
+    x: Float[np.ndarray, " columns"]
+    y: Float[np.ndarray, " rows"]
+    label: Int[np.ndarray, "rows columns"]
+
+    def points(self, where: np.ndarray | None = None) -> Float[np.ndarray, "n d"]:
+        """The points, or those of them where a mask is true."""
+        X, Y = np.meshgrid(self.x, self.y)
+        chosen = slice(None) if where is None else where.ravel()
+        points = np.tile(self.plane.fixed, (X.ravel()[chosen].size, 1))
+        points[:, self.plane.axes[0]] = X.ravel()[chosen]
+        points[:, self.plane.axes[1]] = Y.ravel()[chosen]
+        return points
+
+    @property
+    def extent(self) -> tuple[float, float, float, float]:
+        """Left, right, bottom and top of the picture, half a cell beyond the outermost points."""
+        dx, dy = (self.x[1] - self.x[0]) / 2, (self.y[1] - self.y[0]) / 2
+        return self.x[0] - dx, self.x[-1] + dx, self.y[0] - dy, self.y[-1] + dy
+
+
+def planes(partition: Partition, at: tuple[float, ...] | None = None) -> tuple[Plane, ...]:
+    """The plane itself in 2-D, else the three planes of the first three coordinates through a point (the middle)."""
+    lower, upper = partition.bounds
+    middle = tuple(((lower + upper) / 2).tolist()) if at is None else at
+    pairs = [(0, 1)] if partition.dim == 2 else [(0, 1), (0, 2), (1, 2)]
+    return tuple(Plane(pair, middle) for pair in pairs)
+
+
+def make_grid(partition: Partition, plane: Plane, resolution: int) -> Grid:
+    """A grid over the domain's box with `resolution` points along its longer side."""
+    lower, upper = (np.asarray(end)[list(plane.axes)] for end in partition.bounds)
+    lower, upper = lower - MARGIN * (upper - lower).max(), upper + MARGIN * (upper - lower).max()
+    step = (upper - lower).max() / (resolution - 1)
+    counts = np.maximum(np.round((upper - lower) / step).astype(int) + 1, 8)
+    x, y = (np.linspace(lower[k], upper[k], counts[k]) for k in (0, 1))
+    bare = Grid(plane, x, y, np.zeros((len(y), len(x)), int))
+    return replace(bare, label=partition.label(bare.points()).reshape(len(y), len(x)))
+
+
+def on_grid(grid: Grid, function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Float[np.ndarray, "rows columns"]:
+    """function(points, pieces) where the grid is inside the domain, nan elsewhere."""
+    inside = grid.label >= 0
+    values = np.full(grid.label.shape, np.nan)
+    if inside.any():
+        values[inside] = function(grid.points(inside), grid.label[inside])
+    return values
+
+
+def outlines(partition: Partition, grid: Grid) -> list[Float[np.ndarray, "rows columns"]]:
+    """Level functions whose zero lines are the boundaries of the pieces within the domain; the domain's comes last."""
+    domain = partition.domain.level(grid.points()).reshape(grid.label.shape)
+    return [np.maximum(_level_near(piece, grid), domain) for piece in partition.pieces] + [domain]
+
+
+def _level_near(shape: Shape, grid: Grid) -> Float[np.ndarray, "rows columns"]:
+    """The level function in and around the shape's box, nan elsewhere: a level function may be costly."""
+    near = np.ones(grid.label.shape, bool)
+    for axis, values, where in ((0, grid.x, (None, slice(None))), (1, grid.y, (slice(None), None))):
+        step = 3 * (values[1] - values[0])
+        coordinate = grid.plane.axes[axis]
+        low, high = shape.bounds[0][coordinate] - step, shape.bounds[1][coordinate] + step
+        near &= ((values >= low) & (values <= high))[where]
+    level = np.full(grid.label.shape, np.nan)
+    if near.any():
+        level[near] = shape.level(grid.points(near))
+    return level

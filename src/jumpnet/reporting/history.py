@@ -1,0 +1,65 @@
+"""The course of a training: loss, loss by kind of equation, damping."""
+
+from collections.abc import Mapping
+from os import PathLike
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator
+
+from jumpnet.errors import SolutionError
+from jumpnet.optim import History
+from jumpnet.reporting.canvas import FAINT, INK, LINES, finished, new_figure, styled
+
+# The first word of a family's name, and what it is called in the legend.
+KINDS: Mapping[str, str] = {
+    "pde": "PDE",
+    "boundary": "boundary",
+    "jump": "jump of u",
+    "flux": "jump of the flux",
+    "value": "values",
+}
+
+
+def loss_by_kind(history: History) -> dict[str, Float[np.ndarray, " k"]]:
+    """The loss of each kind of equation (pde, boundary, jump, flux, ...), summed over pieces and interfaces."""
+    kinds = [term.split(" ")[0] for term in history.terms]
+    return {
+        kind: history.loss_of_term[:, [index for index, mine in enumerate(kinds) if mine == kind]].sum(axis=1)
+        for kind in dict.fromkeys(kinds)
+    }
+
+
+def plot_history(history: History, path: str | PathLike[str] | None = None) -> Figure:
+    """Loss and its parts over the steps, and the damping where the method has one; written to `path` if given."""
+    if len(history) == 0:
+        raise SolutionError("the history is empty, so there is nothing to draw; it is filled by a training.")
+    damped = bool(np.isfinite(history.damping).any())
+    figure = new_figure(7.0, 4.6 if damped else 3.2)
+    ratios = {"height_ratios": [3, 1]} if damped else {}
+    places = figure.subplots(2 if damped else 1, 1, sharex=True, squeeze=False, gridspec_kw=ratios)[:, 0]
+    steps = np.arange(1, len(history) + 1)
+    axes = places[0]
+    axes.semilogy(steps, _positive(history.loss), color=INK, linewidth=2.0, label="loss", zorder=1)
+    for index, (kind, loss) in enumerate(loss_by_kind(history).items()):
+        colour = LINES[index % len(LINES)]
+        axes.semilogy(steps, _positive(loss), color=colour, linewidth=1.0, label=KINDS.get(kind, kind), zorder=2)
+    styled(axes, ylabel="loss")
+    axes.yaxis.set_major_locator(LogLocator(numticks=8))
+    axes.grid(axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
+    axes.legend(fontsize=8, frameon=False, ncols=2, labelcolor=INK)
+    if damped:
+        places[1].semilogy(steps, _positive(history.damping), color=INK, linewidth=1.2)
+        styled(places[1], ylabel="damping")
+        places[1].grid(axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
+    places[-1].set_xlabel("step", fontsize=9, color=INK)
+    places[-1].set_xlim(1, max(len(history), 2))
+    places[-1].xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    figure.align_ylabels()
+    return finished(figure, path)
+
+
+def _positive(values: np.ndarray) -> np.ndarray:
+    """Zeros and failures leave gaps on a logarithmic axis."""
+    return np.where(np.isfinite(values) & (values > 0), values, np.nan)

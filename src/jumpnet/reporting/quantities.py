@@ -1,0 +1,73 @@
+"""What can be drawn of a solution: a name, a function of points and pieces, and how to show it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from jumpnet.errors import SolutionError
+from jumpnet.fields.piecewise import piecewise_values
+from jumpnet.solution import Solution
+
+Values = Callable[[np.ndarray, np.ndarray], np.ndarray]
+TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A function to draw; `logarithmic` ones span orders of magnitude."""
+
+    name: str
+    title: str
+    values: Values
+    colours: str = "viridis"
+    logarithmic: bool = False
+
+
+def remembered(function: Values) -> Values:
+    """The same function, which does not compute again what it has computed: u is drawn and is part of the error."""
+    known: dict[tuple[bytes, bytes], np.ndarray] = {}
+
+    def values(x: np.ndarray, piece: np.ndarray) -> np.ndarray:
+        key = (x.tobytes(), piece.tobytes())
+        if key not in known:
+            known[key] = function(x, piece)
+        return known[key]
+
+    return values
+
+
+def quantity(solution: Solution, name: str, u: Values) -> Quantity:
+    """The quantity of that name: u, error, exact, grad or flux (the last two by their length)."""
+    if name == "u":
+        return Quantity(name, "solution u", u)
+    if name == "grad":
+        return Quantity(name, "|grad u|", lambda x, p: np.linalg.norm(solution.grad(x, p), axis=1), "plasma")
+    if name == "flux":
+        return Quantity(name, "|A grad u|", lambda x, p: np.linalg.norm(solution.flux(x, p), axis=1), "plasma")
+    if name not in ("error", "exact"):
+        raise SolutionError(f"what is {name!r}; choose u, error, exact, grad or flux, or several of them in a list.")
+    exact = solution.exact
+    if exact is None:
+        raise SolutionError(
+            f'what is "{name}", but the exact solution is not known here; give the problem exact=, or plot "u".'
+        )
+    if name == "exact":
+        return Quantity(name, "exact solution", lambda x, piece: piecewise_values(exact, x, piece))
+
+    def error(x: np.ndarray, piece: np.ndarray) -> np.ndarray:
+        # A difference of exactly zero has no logarithm; the colour scale ends far above this.
+        return np.maximum(np.abs(u(x, piece) - piecewise_values(exact, x, piece)), TINY)
+
+    return Quantity(name, "error |u - exact|", error, "magma", logarithmic=True)
+
+
+def quantities(solution: Solution, what: str | Sequence[str] | None) -> tuple[Quantity, ...]:
+    """Those asked for; by default u, and the error where the exact solution is known."""
+    if what is None:
+        what = ("u",) if solution.exact is None else ("u", "error")
+    names = (what,) if isinstance(what, str) else tuple(what) if isinstance(what, Sequence) else ()
+    if not names:
+        raise SolutionError(f"what is {what!r}; choose u, error, exact, grad or flux, or several of them in a list.")
+    u = remembered(solution)
+    return tuple(quantity(solution, name, u) for name in names)

@@ -1,0 +1,103 @@
+"""Figures of a solution in one, two, three and more dimensions."""
+
+from collections.abc import Sequence
+from os import PathLike
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from jumpnet.errors import SolutionError
+from jumpnet.geometry import Partition
+from jumpnet.reporting.canvas import INK, LINES, finished, new_figure
+from jumpnet.reporting.grid import Grid, make_grid, planes
+from jumpnet.reporting.lines import draw_line, runs
+from jumpnet.reporting.maps import draw_quantity
+from jumpnet.reporting.quantities import Quantity, quantities
+from jumpnet.solution import Solution
+
+# Points along the longer side, by dimension; beyond three a point costs much more.
+RESOLUTION = {1: 2000, 2: 500, 3: 320}
+PANEL = 4.0  # inches, the longer side of a map
+
+
+def plot_solution(
+    solution: Solution,
+    path: str | PathLike[str] | None = None,
+    *,
+    what: str | Sequence[str] | None = None,
+    title: str | None = None,
+    resolution: int | None = None,
+    at: ArrayLike | None = None,
+) -> Figure:
+    """A figure of the solution, sharp at the interfaces; written to `path` if given (PNG, PDF, SVG, ...).
+
+    `what` names one or several of u, error, exact, grad, flux (lengths of vectors); by default u, and beside it the
+    error where the exact solution is known. In 3-D and beyond three planes through the point `at` are shown, by default
+    through the middle. `resolution` is the number of points along the longer side.
+    """
+    partition = solution.partition
+    if partition is None:
+        raise SolutionError(
+            "the geometry of this solution was a callable and could not be stored, so there is nothing to draw it on; "
+            "give the problem back: solution.with_problem(problem)."
+        )
+    chosen = quantities(solution, what)
+    points = _resolution(resolution, RESOLUTION.get(partition.dim, 160))
+    if partition.dim == 1:
+        figure = _lines(partition, chosen, points)
+    else:
+        grids = [make_grid(partition, plane, points) for plane in planes(partition, _through(partition, at))]
+        figure = _maps(partition, chosen, grids)
+    if title:
+        figure.suptitle(title, fontsize=12, color=INK)
+    return finished(figure, path)
+
+
+def _lines(partition: Partition, chosen: tuple[Quantity, ...], resolution: int) -> Figure:
+    """One line plot above the other, with the same axis of x."""
+    figure = new_figure(7.0, 2.6 * len(chosen) + 0.3)
+    stretches = runs(partition, resolution)
+    places = figure.subplots(len(chosen), 1, sharex=True, squeeze=False)[:, 0]
+    for index, (axes, quantity) in enumerate(zip(places, chosen, strict=True)):
+        draw_line(axes, stretches, quantity, LINES[index % len(LINES)])
+    places[-1].set_xlabel("$x$", fontsize=9, color=INK)
+    figure.align_ylabels()
+    return figure
+
+
+def _maps(partition: Partition, chosen: tuple[Quantity, ...], grids: list[Grid]) -> Figure:
+    """Quantities side by side in 2-D; in 3-D a row of planes for each quantity."""
+    sides = np.array([[g.extent[1] - g.extent[0], g.extent[3] - g.extent[2]] for g in grids])
+    if len(grids) == 1:
+        width, height = PANEL * sides[0] / sides[0].max()
+        figure = new_figure((width + 1.2) * len(chosen), height + 0.7)
+        places = figure.subplots(1, len(chosen), squeeze=False).T
+    else:
+        panels = (PANEL - 0.6) * sides / sides.max()
+        figure = new_figure(panels[:, 0].sum() + 2.6, (panels[:, 1].max() + 0.7) * len(chosen))
+        ratios = {"width_ratios": panels[:, 0] + 0.5}
+        places = figure.subplots(len(chosen), len(grids), squeeze=False, gridspec_kw=ratios)
+    for row, quantity in zip(places, chosen, strict=True):
+        draw_quantity(figure, list(row), grids, partition, quantity)
+    return figure
+
+
+def _resolution(given: int | None, default: int) -> int:
+    if given is None:
+        return default
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not 10 <= given <= 5000:
+        raise SolutionError(f"resolution is {given!r}; give a whole number of points from 10 to 5000.")
+    return int(given)
+
+
+def _through(partition: Partition, at: ArrayLike | None) -> tuple[float, ...] | None:
+    if at is None:
+        return None
+    try:
+        point = np.asarray(at, float)
+    except (TypeError, ValueError):
+        point = np.array(np.nan)
+    if point.shape != (partition.dim,) or not np.isfinite(point).all():
+        raise SolutionError(f"at is {at!r}; give the {partition.dim} coordinates of the point the planes go through.")
+    return tuple(point.tolist())
