@@ -121,7 +121,8 @@ class Slit(Chart):
         # Two square roots, turned to the foci, put the branch cut on the segment between them and nowhere else.
         f = abs(self.focus)
         direction = self.focus / f if f > 0 else 1.0
-        root = direction * np.sqrt(zeta / direction - f) * np.sqrt(zeta / direction + f)
+        turned = zeta / direction + 0.0  # no -0.0 beyond the foci, where both roots must take the same side
+        root = direction * np.sqrt(turned - f) * np.sqrt(turned + f)
         w = self.axes_sum / (zeta + root)
         w1 = -w / root
         w2 = w / root**2 + w * zeta / root**3
