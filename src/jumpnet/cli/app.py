@@ -1,7 +1,7 @@
 """The commands and their options; each command's work is in a file of its own, imported when it is called."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -33,7 +33,8 @@ class Commands(TyperGroup):
             # The base class of usage errors is private to typer, its method is not.
             if not hasattr(problem, "format_message"):
                 raise
-            _fail(f"{problem.format_message()} Try 'jumpnet --help'.")  # pyright: ignore[reportAttributeAccessIssue]
+            message = " ".join(problem.format_message().split())  # pyright: ignore[reportAttributeAccessIssue]
+            _fail(f"{message.rstrip('.')}; try 'jumpnet --help'.")
             code = BAD_INPUT
         sys.exit(code if isinstance(code, int) else 0)
 
@@ -52,6 +53,21 @@ def _fail(sentence: str) -> None:
     Session().tell(f"error: {sentence}")
 
 
+def _whole(least: int) -> Callable[[str], int]:
+    """Reads a whole number, or says what was given and what is wanted."""
+
+    def number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least:
+            raise typer.BadParameter(f"{str(text)!r} is not a whole number from {least} on")
+        return value
+
+    return number
+
+
 app = typer.Typer(
     cls=Commands,
     add_completion=False,
@@ -62,8 +78,10 @@ app = typer.Typer(
 )
 
 Directory = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Directory for the files.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Decides the points and the initial weights.")]
-Steps = Annotated[int, typer.Option("--steps", min=1, help="The most steps of a training.")]
+Seed = Annotated[
+    int, typer.Option("--seed", parser=_whole(0), metavar="N", help="Decides the points and the initial weights.")
+]
+Steps = Annotated[int, typer.Option("--steps", parser=_whole(1), metavar="N", help="The most steps of a training.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -129,7 +147,9 @@ def reproduce(
         list[str] | None,
         typer.Argument(metavar="[TABLE]...", help="fa1, fa2, pde1 to pde5, or all.", show_default="all"),
     ] = None,
-    trials: Annotated[int, typer.Option("--trials", min=1, help="Seeds 0 to this, this not included.")] = 10,
+    trials: Annotated[
+        int, typer.Option("--trials", parser=_whole(1), metavar="N", help="How many seeds, from 0 on.")
+    ] = 10,
     models: Annotated[str, typer.Option("--models", help="Those of CE, SE, OH to run, with commas.")] = "CE,SE,OH",
     output: Directory = "results",
     steps: Steps = 1000,

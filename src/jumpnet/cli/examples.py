@@ -1,6 +1,6 @@
 """`jumpnet examples`: the built-in problems, listed or solved."""
 
-from jumpnet.cli.session import SOLVED, Session, exit_code, output_directory
+from jumpnet.cli.session import INTERRUPTED, SOLVED, Session, exit_code, output_directory
 
 
 def listed(session: Session) -> int:
@@ -27,10 +27,14 @@ def run(session: Session, name: str, output: str | None, seed: int, steps: int) 
         solution = chosen.solve(seed=seed, progress=progress, optimizer=LevenbergMarquardt(steps=steps))
     session.say(f"{name}: {chosen.about}\n{solution.report()}")
     if folder is not None:
-        solution.save(session.keep(folder / f"{name}.jumpnet"))
-        if exit_code(solution.status) == 130:
-            raise KeyboardInterrupt
-        solution.plot(session.keep(folder / f"{name}.png"))
-        solution.write_report(session.keep(folder / f"{name}.html"))
+        solution.save(folder / f"{name}.jumpnet")
+        session.keep(folder / f"{name}.jumpnet")
+    if exit_code(solution.status) == INTERRUPTED:
+        raise KeyboardInterrupt
+    if folder is not None:
+        solution.plot(folder / f"{name}.png")
+        session.keep(folder / f"{name}.png")
+        solution.write_report(folder / f"{name}.html")
+        session.keep(folder / f"{name}.html")
     session.say_written()
     return exit_code(solution.status)

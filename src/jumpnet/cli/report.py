@@ -10,9 +10,9 @@ def run(session: Session, file: str, output: str | None) -> int:
     from jumpnet.solution import load
 
     solution = load(file)
-    session.say(str(solution.report()))
     page = Path(output) if output is not None else Path(file).with_suffix(".html")
     solution.write_report(page)
     session.keep(page)
+    session.say(str(solution.report()))
     session.say_written()
     return exit_code(solution.status)

@@ -1,5 +1,6 @@
 """Showing a training while it runs: a bar on a terminal, a few plain lines elsewhere, or the user's own function."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,16 +39,15 @@ def bar(name: str, total: int, console: "Console | None" = None) -> Iterator[Pro
         yield update
 
 
-class _Counter:
-    """Steps in all: a record's own number starts again with each random start."""
+class _Course:
+    """Steps in all and the best loss of all: a record's own number, and the best, start again with each random start."""
 
     def __init__(self) -> None:
-        self.done, self.last = 0, 0
+        self.done, self.last, self.best = 0, 0, math.inf
 
-    def advance(self, step: int) -> int:
-        made = step - self.last if step > self.last else step
-        self.done, self.last = self.done + made, step
-        return self.done
+    def advance(self, step: int, best: float) -> None:
+        self.done += step - self.last if step > self.last else step
+        self.last, self.best = step, min(self.best, best)
 
 
 @contextmanager
@@ -62,33 +62,33 @@ def _live(name: str, total: int, console: "Console") -> Iterator[Progress]:
         TextColumn("best loss {task.fields[best]:.1e}"),
         TimeElapsedColumn(),
     )
-    counter = _Counter()
+    course = _Course()
     with Bar(*columns, console=console) as shown_bar:
-        task = shown_bar.add_task(name, total=total, best=float("nan"))
+        task = shown_bar.add_task(name, total=total, best=course.best)
 
         def update(record: Record, best: float) -> None:
-            shown_bar.update(task, completed=counter.advance(record.step), best=best)
+            course.advance(record.step, best)
+            shown_bar.update(task, completed=course.done, best=course.best)
 
         yield update
         # A training that ends before its limit is finished too.
-        shown_bar.update(task, total=max(counter.done, 1))
+        shown_bar.update(task, total=max(course.done, 1))
 
 
 @contextmanager
 def _plain(name: str, total: int, console: "Console") -> Iterator[Progress]:
-    counter, began, lowest = _Counter(), time.perf_counter(), float("nan")
+    course, began, said = _Course(), time.perf_counter(), 0
     every = max(total // PLAIN_LINES, 1)
-    said = 0
 
     def say(text: str) -> None:
         console.print(f"{name}: {text}", markup=False, highlight=False, soft_wrap=True)
 
     def update(record: Record, best: float) -> None:
-        nonlocal lowest, said
-        done, lowest = counter.advance(record.step), best
-        if done // every > said and done < total:
-            said = done // every
-            say(f"step {done} of at most {total}, best loss {best:.1e}")
+        nonlocal said
+        course.advance(record.step, best)
+        if course.done // every > said and course.done < total:
+            said = course.done // every
+            say(f"step {course.done} of at most {total}, best loss {course.best:.1e}")
 
     yield update
-    say(f"{counter.done} steps in {time.perf_counter() - began:.1f} s, best loss {lowest:.1e}")
+    say(f"{course.done} steps in {time.perf_counter() - began:.1f} s, best loss {course.best:.1e}")

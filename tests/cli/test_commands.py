@@ -1,0 +1,170 @@
+"""Every command does what it says, with the exit code that says how it went."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import jumpnet as jn
+from jumpnet.cli.session import Session
+from jumpnet.experiments.examples import EXAMPLES
+
+STEPS = ("--steps", "3")
+
+
+def files(folder) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_without_a_command_there_is_help(jumpnet):
+    result = jumpnet()
+    assert result.exit_code == 0
+    for command in ("demo", "examples", "report", "reproduce", "info"):
+        assert command in result.stdout
+
+
+def test_version(jumpnet):
+    assert jumpnet("--version").stdout == f"jumpnet {jn.__version__}\n"
+
+
+def test_info(jumpnet):
+    result = jumpnet("info")
+    assert result.exit_code == 0
+    for word in ("jumpnet", "jax", "numpy", "devices", "cpu", "thread pools", "cores"):
+        assert word in result.stdout
+
+
+def test_examples_are_listed(jumpnet):
+    result = jumpnet("examples")
+    assert result.exit_code == 0
+    assert all(name in result.stdout and EXAMPLES[name].about in result.stdout for name in EXAMPLES)
+
+
+def test_an_example_that_does_not_converge(jumpnet, elsewhere):
+    result = jumpnet("examples", "pde1", "--steps", "3", "-o", "out")
+    assert result.exit_code == 1
+    assert "step_limit" in result.stdout and "pde 0" in result.stdout
+    assert "warning: not converged" in result.stderr
+    assert "pde1: 3 steps" in result.stderr  # plain lines, as stderr is no terminal here
+    assert "\x1b" not in result.stderr and "\r" not in result.stderr
+    assert files(elsewhere / "out") == {"pde1.jumpnet", "pde1.png", "pde1.html"}
+    assert jn.load("out/pde1.jumpnet").steps == 3
+
+
+def test_an_example_that_converges(jumpnet, monkeypatch, elsewhere):
+    parts = jn.Partition.chain([0.0, 1.0, 2.0])
+    easy = jn.manufactured(parts, u=["x", "2 - x"])
+    tiny = {"model": jn.models.CategoricalEmbedding(neurons=8), "points": (60, 2, 1)}
+    monkeypatch.setitem(EXAMPLES, "easy", type(EXAMPLES["disk"])("easy", "two straight lines", lambda: easy, tiny))
+    result = jumpnet("examples", "easy", "--steps", "400")
+    assert result.exit_code == 0, result.output
+    assert "converged" in result.stdout and files(elsewhere) == set()
+
+
+def test_quiet_says_results_only(jumpnet):
+    result = jumpnet("-q", "examples", "pde1", "--steps", "2")
+    assert result.exit_code == 1 and result.stderr == "" and "held out" in result.stdout
+
+
+def test_seeds_give_different_results(jumpnet):
+    first, again, other = (jumpnet("-q", "examples", "pde1", "--steps", "2", "--seed", s).stdout for s in "001")
+    assert first == again != other
+
+
+def test_report(jumpnet, saved, elsewhere):
+    result = jumpnet("report", str(saved), "-o", "out.html")
+    assert result.exit_code == 1  # the solution in the file did not converge
+    assert "held out" in result.stdout and "jump 0-1" in result.stdout and "out.html" in result.stdout
+    assert (elsewhere / "out.html").stat().st_size > 20_000
+
+
+def test_demo(jumpnet, elsewhere):
+    result = jumpnet("demo", "-o", "out", *STEPS)
+    assert result.exit_code == 1
+    assert files(elsewhere / "out") == {
+        "pde4.png", "disk.png", "domain-pde4.png", "domain-pde5.png", "pde4.jumpnet", "disk.jumpnet",
+        "history-pde4.png", "history-disk.png", "report.html", "report-disk.html",
+    }  # fmt: skip
+    assert all(name in result.stdout for name in files(elsewhere / "out"))
+    for number in ("2.33e-09", "2.28e-08", "not in the paper"):
+        assert number in result.stdout
+
+
+def test_reproduce(jumpnet, elsewhere):
+    result = jumpnet("reproduce", "pde4", "--trials", "2", "--models", "ce", "-o", "out", "--steps", "2")
+    assert result.exit_code == 1
+    heading, line = result.stdout.splitlines()[:2]
+    assert "worst seed/paper" in heading
+    assert line.startswith("pde4 CE D=1") and "2.33e-09" in line and "2.28e-08" in line and "0/2" in line
+    (row,) = csv.DictReader((elsewhere / "out/reproduce.csv").read_text().splitlines())
+    (same,) = json.loads((elsewhere / "out/reproduce.json").read_text())
+    assert float(row["L2"]) == same["L2"] == pytest.approx(sum(seed["L2"] for seed in same["outcomes"]) / 2)
+    assert float(row["worst_ratio"]) >= float(row["L2_ratio"]) and row["steps"] == "2.0"
+
+
+def interrupting(at: int):
+    """A progress whose training is interrupted at a step, as by Ctrl-C."""
+    from contextlib import contextmanager
+
+    @contextmanager
+    def progress(self, name, total):
+        def update(record, best):
+            if record.step == at:
+                raise KeyboardInterrupt
+
+        yield update
+
+    return progress
+
+
+def test_interrupted_while_training_the_best_so_far_is_kept(jumpnet, monkeypatch, elsewhere):
+    monkeypatch.setattr(Session, "progress", interrupting(at=3))
+    result = jumpnet("demo", "-o", "out")
+    assert result.exit_code == 130
+    assert files(elsewhere / "out") == {"pde4.jumpnet"}
+    assert result.stderr.splitlines()[-1].startswith("interrupted; kept") and "pde4.jumpnet" in result.stderr
+    assert jn.load("out/pde4.jumpnet").status is jn.Status.INTERRUPTED
+
+
+def test_interrupted_without_a_place_for_files(jumpnet, monkeypatch):
+    monkeypatch.setattr(Session, "progress", interrupting(at=3))
+    result = jumpnet("examples", "pde1")
+    assert result.exit_code == 130 and "nothing was written" in result.stderr
+
+
+def test_interrupted_while_reproducing_the_lines_done_are_kept(jumpnet, monkeypatch, elsewhere):
+    import jumpnet.experiments.tables as tables
+
+    run, calls = tables.run_row, []
+
+    def twice(row, seed, **options):
+        calls.append(seed)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return run(row, seed, **options)
+
+    monkeypatch.setattr(tables, "run_row", twice)
+    result = jumpnet("reproduce", "pde4", "--trials", "1", "-o", "out", "--steps", "2")
+    assert result.exit_code == 130 and "reproduce.csv" in result.stderr
+    assert len(list(csv.DictReader((elsewhere / "out/reproduce.csv").read_text().splitlines()))) == 1
+
+
+def subprocess_of(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    environment = os.environ | {"PYTHONWARNINGS": "default", "COLUMNS": "100"}
+    return subprocess.run(
+        [sys.executable, "-m", "jumpnet", *arguments], capture_output=True, text=True, env=environment
+    )
+
+
+def test_python_m_jumpnet():
+    result = subprocess_of("--help")
+    assert result.returncode == 0 and "demo" in result.stdout and result.stderr == ""
+
+
+def test_a_wrong_name_in_a_process_of_its_own():
+    result = subprocess_of("examples", "dsik")
+    assert result.returncode == 2 and result.stdout == ""
+    assert result.stderr == "error: there is no example 'dsik'; did you mean disk?\n"

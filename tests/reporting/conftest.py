@@ -1,0 +1,35 @@
+"""Solutions that train in a second: figures need something to draw, not something accurate."""
+
+import warnings
+
+import pytest
+
+import jumpnet as jn
+
+FEW = jn.optim.LevenbergMarquardt(steps=20)
+
+
+def quickly(problem: jn.Problem, points: tuple[int, int, int]) -> jn.Solution:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jn.JumpnetWarning)
+        model = jn.models.CategoricalEmbedding(neurons=10)
+        return jn.solve(problem, model=model, optimizer=FEW, points=points, charts="box")
+
+
+@pytest.fixture(scope="session")
+def line() -> jn.Solution:
+    parts = jn.Partition.chain([0.0, 1.0, 1.5, 3.0])
+    return quickly(jn.manufactured(parts, u=["x", "5 + x", "x**2"]), (60, 2, 1))
+
+
+@pytest.fixture(scope="session")
+def plane() -> jn.Solution:
+    """A disk in which u is 10 higher than around it."""
+    parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0.2, 0.1), 0.4)], names=["<plate>", "disk & rim"])
+    return quickly(jn.manufactured(parts, u=["x1*x2", "10 + x1"], A=[1.0, 5.0]), (80, 30, 30))
+
+
+@pytest.fixture(scope="session")
+def space() -> jn.Solution:
+    parts = jn.Partition(jn.Superquadric((0, 0, 0), (1, 1, 0.5), power=4), [jn.Ball((0.2, 0, 0), 0.3)])
+    return quickly(jn.manufactured(parts, u=["x1", "x2 + 3"]), (80, 30, 30))
