@@ -34,12 +34,11 @@ def run(session: Session, output: str, seed: int, steps: int) -> int:
 
 
 def _print_table(session: Session, solved: "list[tuple[Case, Solution]]") -> None:
-    from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    for heading in ("problem", "status", "L2 error", "paper", "Linf error", "paper", "steps", "time"):
-        table.add_column(heading, justify="left" if heading in ("problem", "status") else "right", no_wrap=True)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("", "status", "L2", "paper", "Linf", "paper", "steps", "time"):
+        table.add_column(heading, justify="left" if heading in ("", "status") else "right", no_wrap=True)
     for case, solution in solved:
         errors, row = solution.errors(), case.paper
         l2, linf = ("not in the paper", "") if row is None else (f"{row.l2:.2e}", f"{row.linf:.2e}")

@@ -57,7 +57,7 @@ def _overall(session: Session, total: int) -> Iterator[Any]:
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=session.out, transient=True) as shown:
         task = shown.add_task("", total=total)
         yield lambda text: shown.update(task, advance=1, description=text)

@@ -40,7 +40,7 @@ def bar(name: str, total: int, console: "Console | None" = None) -> Iterator[Pro
 
 
 class _Course:
-    """Steps in all and the best loss of all: a record's own number, and the best, start again with each random start."""
+    """Steps in all and the best loss of all; those that a training reports start again with each random start."""
 
     def __init__(self) -> None:
         self.done, self.last, self.best = 0, 0, math.inf
@@ -57,7 +57,7 @@ def _live(name: str, total: int, console: "Console") -> Iterator[Progress]:
 
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TextColumn("best loss {task.fields[best]:.1e}"),
         TimeElapsedColumn(),
