@@ -11,7 +11,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from jumpnet.errors import SolutionError
 
-DPI = 120
+DPI = 112  # the demo's maps stay below 300 kB
 INK = "#22262b"
 FAINT = "#9aa3ad"
 # Soft colours for pieces; the first is the background's.

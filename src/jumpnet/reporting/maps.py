@@ -56,7 +56,7 @@ def draw_bar(figure: Figure, picture: AxesImage, places: list[Axes], scale: Norm
 def log_ticks(low: float, high: float) -> dict[float, str]:
     """Powers of ten between two numbers with their labels; 2 and 5 times them too where these are few."""
     decades = np.log10(high / low)
-    factors = (1,) if decades > 2.5 else (1, 2, 5)
+    factors = (1,) if decades > 2.0 else (1, 2, 5)
     every = max(1, int(np.ceil(decades / 8)))
     ticks = {}
     for power in range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1, every):
