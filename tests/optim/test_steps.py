@@ -1,0 +1,111 @@
+"""One Levenberg-Marquardt step, however it is factorised, is the solution of the damped least-squares problem."""
+
+import numpy as np
+import pytest
+
+import jumpnet as jn
+from jumpnet.optim.levenberg_marquardt import auto_step, cholesky_step, qr_step
+
+EPS = np.finfo(float).eps
+SHAPES = {"tall": (60, 20), "square": (20, 20), "wide": (12, 30), "one column": (15, 1), "one row": (1, 4)}
+
+
+def system(shape: tuple[int, int], condition: float = 1e3) -> tuple[np.ndarray, np.ndarray]:
+    """A random J with singular values from 1 down to 1/condition, and r."""
+    rng = np.random.default_rng([*shape, 1])
+    m, n = shape
+    k = min(m, n)
+    left, right = (np.linalg.qr(rng.standard_normal((size, k)))[0] for size in shape)
+    return (left * np.geomspace(1, 1 / condition, k)) @ right.T, rng.standard_normal(m)
+
+
+def by_lstsq(J: np.ndarray, r: np.ndarray, damping: float) -> np.ndarray:
+    """min |J d + r|^2 + mu |d|^2 as the plain least-squares problem of the augmented matrix."""
+    n = J.shape[1]
+    augmented = np.r_[J, np.sqrt(damping) * np.eye(n)]
+    return np.linalg.lstsq(augmented, -np.r_[r, np.zeros(n)], rcond=None)[0]
+
+
+def condition(J: np.ndarray, damping: float) -> float:
+    """Of the augmented matrix."""
+    s = np.linalg.svd(J, compute_uv=False)
+    smallest = s[-1] if len(s) == J.shape[1] else 0.0
+    return float(np.sqrt((s[0] ** 2 + damping) / (smallest**2 + damping)))
+
+
+def largest_step(J: np.ndarray, r: np.ndarray, damping: float) -> float:
+    """|r| over the smallest singular value of the augmented matrix: what a step of that right-hand side could be."""
+    s = np.linalg.svd(J, compute_uv=False)
+    smallest = s[-1] if len(s) == J.shape[1] else 0.0
+    return float(np.linalg.norm(r) / np.sqrt(smallest**2 + damping))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("damping", [1e-8, 1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_qr_step_against_lstsq_of_the_augmented_system(shape: tuple[int, int], damping: float, order: str) -> None:
+    J, r = system(shape)
+    J = np.array(J, order=order)  # type: ignore[call-overload]
+    kept = J.copy(), r.copy()
+    d = qr_step(J, r, damping)
+    expected = by_lstsq(J, r, damping)
+    assert d is not None
+    # Backward stability: eps cond |r| / sigma_min.
+    np.testing.assert_allclose(
+        d, expected, rtol=0, atol=100 * EPS * condition(J, damping) * largest_step(J, r, damping)
+    )
+    assert np.array_equal(J, kept[0]) and np.array_equal(r, kept[1]), "the caller's arrays are not overwritten"
+
+
+@pytest.mark.parametrize("damping", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize("step", [cholesky_step, auto_step])
+def test_cholesky_and_auto_steps_against_lstsq(step, shape: tuple[int, int], damping: float) -> None:
+    J, r = system(shape)
+    kept = J.copy(), r.copy()
+    d, expected = step(J, r, damping), by_lstsq(J, r, damping)
+    assert d is not None
+    # The normal equations square the condition number.
+    tolerance = 100 * EPS * condition(J, damping) ** 2 * largest_step(J, r, damping)
+    np.testing.assert_allclose(d, expected, rtol=0, atol=tolerance)
+    assert np.array_equal(J, kept[0]) and np.array_equal(r, kept[1])
+
+
+def test_qr_is_used_where_the_normal_equations_have_lost_everything() -> None:
+    """Damping far below eps |J|^2: Cholesky breaks down or is wrong, QR and auto are not."""
+    J, r = system((60, 20), condition=1e7)
+    expected = by_lstsq(J, r, 1e-15)
+    for step in (qr_step, auto_step):
+        d = step(J, r, 1e-15)
+        assert d is not None
+        assert np.linalg.norm(d - expected) <= 1e-3 * np.linalg.norm(expected)
+    assert np.array_equal(auto_step(J, r, 1e-15), qr_step(J, r, 1e-15))  # type: ignore[arg-type]
+    assert np.array_equal(auto_step(J, r, 1.0), cholesky_step(J, r, 1.0))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("step", [qr_step, cholesky_step, auto_step])
+def test_numbers_that_are_not_finite_do_not_pass_for_a_step(step) -> None:
+    J, r = system((10, 4))
+    J[3, 2] = np.nan
+    d = step(J, r, 1.0)
+    assert d is None or not np.isfinite(d).all()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"step": "lu"},
+        {"damping": 0.0},
+        {"damping_floor": -1.0},
+        {"max_step": 0.0},
+        {"steps": 0},
+        {"tol": -1.0},
+        {"tol": float("nan")},
+        {"time_limit": 0.0},
+    ],
+    ids=str,
+)
+def test_wrong_settings_are_refused_in_one_sentence(wrong: dict) -> None:
+    with pytest.raises(jn.ModelError) as refused:
+        jn.optim.LevenbergMarquardt(**wrong)
+    assert "\n" not in str(refused.value) and str(refused.value).endswith(".")

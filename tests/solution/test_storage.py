@@ -1,0 +1,293 @@
+"""Saved solutions: bit for bit the same without the problem's code, and one sentence for every file that is none."""
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+import jumpnet as jn
+
+X = np.random.default_rng(0).uniform(-1, 1, (40, 2))
+X_ON = np.array([0.2, 0.1]) + 0.4 * np.c_[np.cos(np.arange(5.0)), np.sin(np.arange(5.0))]
+
+READER = """
+import sys
+import numpy as np
+import jumpnet as jn
+solution = jn.load(sys.argv[1])
+x, on = np.load(sys.argv[2]), np.load(sys.argv[3])
+np.savez(sys.argv[4], u=solution(x), grad=solution.grad(x), flux=solution.flux(x), side=solution.side(on, 1),
+         jump=solution.jump(on), flux_jump=solution.flux_jump(on), theta=solution.theta, loss=solution.history.loss)
+"""
+
+
+def short_solve(problem: jn.Problem, **options: Any) -> jn.Solution:
+    chosen: dict[str, Any] = {"model": jn.models.CategoricalEmbedding(neurons=10), "points": (60, 20, 20)} | options
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jn.JumpnetWarning)
+        return jn.solve(problem, optimizer=jn.optim.LevenbergMarquardt(steps=3), **chosen)
+
+
+@pytest.fixture()
+def saved(disk: jn.Solution, tmp_path: Path) -> Path:
+    path = tmp_path / "a.jumpnet"
+    disk.save(path)
+    return path
+
+
+def test_a_loaded_solution_evaluates_bit_for_bit(disk: jn.Solution, saved: Path) -> None:
+    again = jn.load(saved)
+    assert np.array_equal(again(X), disk(X)) and np.array_equal(again.flux(X), disk.flux(X))
+    assert np.array_equal(again.theta, disk.theta) and again.theta.dtype == np.float64
+    assert again.status is disk.status and again.loss == disk.loss and again.steps == disk.steps
+    assert again.held_out == disk.held_out and again.seed == disk.seed and again.missing == ()
+    assert again.errors() == disk.errors()
+    for column in ("step", "loss", "loss_of_term", "damping", "step_norm", "seconds"):
+        assert np.array_equal(getattr(again.history, column), getattr(disk.history, column))
+    assert str(again.report()) == str(disk.report())
+
+
+def test_in_a_fresh_process_that_never_saw_the_problem(disk: jn.Solution, saved: Path, tmp_path: Path) -> None:
+    script, x, on, out = (tmp_path / name for name in ("read.py", "x.npy", "on.npy", "out.npz"))
+    script.write_text(READER)
+    np.save(x, X)
+    np.save(on, X_ON)
+    done = subprocess.run([sys.executable, script, saved, x, on, out], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with np.load(out) as there:
+        for name, here in {
+            "u": disk(X),
+            "grad": disk.grad(X),
+            "flux": disk.flux(X),
+            "side": disk.side(X_ON, 1),
+            "jump": disk.jump(X_ON),
+            "flux_jump": disk.flux_jump(X_ON),
+            "theta": disk.theta,
+            "loss": disk.history.loss,
+        }.items():
+            assert np.array_equal(there[name], here), name
+
+
+def test_saving_again_gives_the_same_file(saved: Path, tmp_path: Path) -> None:
+    other = tmp_path / "b.jumpnet"
+    jn.load(saved).save(other)
+    assert other.read_bytes() == saved.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        jn.models.ScalarEncoding(neurons=6),
+        jn.models.OneHot(neurons=6),
+        jn.models.CategoricalEmbedding(2, 6, squash="tanh"),
+        jn.models.Separate(neurons=4),
+        jn.models.Deep(widths=(4, 4), residual=True),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_model_comes_back(model: Any, disk_problem: jn.Problem, tmp_path: Path) -> None:
+    solution = short_solve(disk_problem, model=model)
+    solution.save(tmp_path / "a")
+    again = jn.load(tmp_path / "a")
+    assert again.network == solution.network
+    assert np.array_equal(again(X), solution(X))
+
+
+def test_an_approximation_comes_back(tmp_path: Path) -> None:
+    parts = jn.Partition.chain([0.0, 0.5, 1.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jn.JumpnetWarning)
+        solution = jn.approximate(
+            parts,
+            ["x", "x**2"],
+            model=jn.models.CategoricalEmbedding(neurons=5),
+            points=(40, 2, 0),
+            optimizer=jn.optim.LevenbergMarquardt(steps=3),
+        )
+    solution.save(tmp_path / "a")
+    again = jn.load(tmp_path / "a")
+    x = np.linspace(0, 1, 7)
+    assert np.array_equal(again(x), solution(x)) and again.errors() == solution.errors()
+    with pytest.raises(jn.SolutionError, match="not known"):
+        again.flux(x)
+
+
+# --- what cannot be stored -------------------------------------------------------------------------------------------
+
+
+def test_a_callable_coefficient_is_said_to_be_missing(tmp_path: Path) -> None:
+    parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0.2, 0.1), 0.4)])
+    problem = jn.Problem(parts, A=[1.0, lambda x: 2.0 + x[:, 0] ** 2], boundary=jn.Dirichlet("x1"))
+    solution = short_solve(problem)
+    solution.save(tmp_path / "a")
+    again = jn.load(tmp_path / "a")
+    assert again.missing and any("A" in name for name in again.missing)
+    assert again.problem is None
+    assert np.array_equal(again(X), solution(X)), "values need no coefficients, and the geometry was stored"
+    assert np.array_equal(again.flux(X, 0), solution.flux(X, 0))
+    with pytest.raises(jn.SolutionError, match="piece 1"):
+        again.flux(X, 1)
+    restored = again.with_problem(problem)
+    assert restored.missing == () and np.array_equal(restored.flux(X), solution.flux(X))
+
+
+def test_a_callable_geometry_needs_the_piece(tmp_path: Path) -> None:
+    phi = jn.LevelSet(lambda x: x[:, 0] ** 2 + x[:, 1] ** 2 - 0.25, bounds=((-0.6, -0.6), (0.6, 0.6)))
+    problem = jn.Problem(jn.Partition(jn.Box((-1, -1), (1, 1)), [phi]), A=[1.0, 5.0], boundary=jn.Dirichlet("x1"))
+    solution = short_solve(problem)
+    solution.save(tmp_path / "a")
+    again = jn.load(tmp_path / "a")
+    assert again.partition is None and again.missing
+    for question in (again, again.jump, again.flux_jump, again.grad):
+        with pytest.raises(jn.SolutionError, match="piece"):
+            question(X)
+    assert np.array_equal(again(X, piece=0), solution(X, piece=0))
+    assert np.array_equal(again.side(X, 1), solution.side(X, 1))
+    again.save(tmp_path / "b")
+    assert jn.load(tmp_path / "b").missing == again.missing
+    assert np.array_equal(again.with_problem(problem)(X), solution(X))
+
+
+def test_another_problem_is_not_taken_for_the_same(disk: jn.Solution) -> None:
+    with pytest.raises(jn.SolutionError, match="pieces"):
+        disk.with_problem(jn.Problem(jn.Partition.chain([0.0, 1.0])))
+
+
+# --- files that are not solutions ------------------------------------------------------------------------------------
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(jn.SolutionError) as refused:
+        jn.load(path)
+    text = str(refused.value)
+    assert "\n" not in text and len(text) < 400
+    return text
+
+
+def header_of(path: Path) -> dict[str, Any]:
+    from safetensors import safe_open
+
+    with safe_open(path, framework="np") as file:
+        return json.loads(file.metadata()["jumpnet"])
+
+
+def rewritten(path: Path, header: Any, **tensors: np.ndarray) -> Path:
+    from safetensors.numpy import load_file
+
+    save_file(load_file(path) | tensors, path, metadata={"jumpnet": json.dumps(header)})
+    return path
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    assert "no file" in refusal(tmp_path / "none.jumpnet")
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"\x00" * 100, b"\xff" * 1000, b'{"a": 1}'], ids=repr)
+def test_a_foreign_file(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(content)
+    refusal(path)
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    refusal(tmp_path)
+
+
+def test_other_safetensors(tmp_path: Path) -> None:
+    path = tmp_path / "weights.safetensors"
+    save_file({"w": np.zeros(3)}, path)
+    assert "not a jumpnet solution" in refusal(path)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
+def test_a_truncated_file(saved: Path, share: float) -> None:
+    content = saved.read_bytes()
+    saved.write_bytes(content[: int(share * len(content))])
+    refusal(saved)
+
+
+@pytest.mark.parametrize(
+    "entry", ["format", "dim", "network", "charts", "partition", "tensors", "status", "history", "settings", "exact"]
+)
+def test_a_description_with_something_missing(saved: Path, entry: str) -> None:
+    header = header_of(saved)
+    if header.pop(entry, None) is None and entry == "history":
+        header.pop("terms")
+    refusal(rewritten(saved, header))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": 99},
+        {"network": {"network": "transformer"}},
+        {"network": {"network": "shallow", "layers": 3}},
+        {"network": "shallow"},
+        {"charts": [{"chart": "mercator"}]},
+        {"charts": [{"chart": "pole"}]},
+        {"status": "GOOD"},
+        {"scale": "large"},
+        {"problem": None, "partition": {"domain": 3}},
+        {"problem": {"kind": "?"}},
+        {"held_out": [[1]]},
+        {"tensors": ["__import__('os').system('true')", None]},
+    ],
+    ids=str,
+)
+def test_a_description_that_makes_no_sense(saved: Path, change: dict) -> None:
+    with pytest.raises(jn.JumpnetError) as refused:
+        jn.load(rewritten(saved, header_of(saved) | change))
+    assert "\n" not in str(refused.value)
+
+
+def test_parameters_of_another_network(saved: Path) -> None:
+    assert "parameters" in refusal(rewritten(saved, header_of(saved), theta=np.zeros(3)))
+
+
+def test_a_description_that_is_not_an_object(saved: Path) -> None:
+    refusal(rewritten(saved, [1, 2]))
+
+
+# --- where a file cannot be written ----------------------------------------------------------------------------------
+
+
+def test_a_folder_that_does_not_exist(disk: jn.Solution, tmp_path: Path) -> None:
+    with pytest.raises(jn.SolutionError, match="cannot be written") as refused:
+        disk.save(tmp_path / "none" / "a.jumpnet")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written(disk: jn.Solution, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(jn.SolutionError, match="cannot be written"):
+            disk.save(tmp_path / "a.jumpnet")
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_a_path_that_is_a_folder_leaves_no_rubbish(disk: jn.Solution, tmp_path: Path) -> None:
+    (tmp_path / "a.jumpnet").mkdir()
+    with pytest.raises(jn.SolutionError, match="cannot be written"):
+        disk.save(tmp_path / "a.jumpnet")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.jumpnet"]
+
+
+def test_an_old_file_survives_a_failed_write(saved: Path, disk: jn.Solution, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = saved.read_bytes()
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(jn.SolutionError, match="No space"):
+        disk.save(saved)
+    assert saved.read_bytes() == before and len(list(saved.parent.iterdir())) == 1
