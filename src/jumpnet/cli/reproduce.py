@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Heading and width of each column.
 COLUMNS = (
-    ("", 16), ("L2", 9), ("paper", 9), ("ratio", 6), ("Linf", 9), ("paper", 9), ("ratio", 6), ("worst seed/paper", 16),
+    ("", 18), ("L2", 9), ("paper", 9), ("ratio", 6), ("Linf", 9), ("paper", 9), ("ratio", 6), ("worst seed/paper", 16),
     ("converged", 9), ("steps", 6), ("seconds", 8),
 )  # fmt: skip
 
@@ -83,6 +83,7 @@ def _line(summary: "Summary") -> Text:
         good = {3: summary.l2_ratio, 6: summary.linf_ratio}.get(k)
         style = "" if good is None else "green" if good <= 1 else "yellow"
         line.append(_cell(cell, width, k), style=style)
+    line.rstrip()
     return line
 
 

@@ -1,7 +1,6 @@
 """One run of the command line: where it writes, how much it says, and which files it has made."""
 
 import logging
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -125,8 +124,3 @@ def exit_code(*statuses: "Status") -> int:
     if any(status.name == "INTERRUPTED" for status in statuses):
         return INTERRUPTED
     return SOLVED if all(status.ok for status in statuses) else NOT_CONVERGED
-
-
-def flush() -> None:
-    """Results before messages, also where both go to the same file."""
-    sys.stdout.flush()

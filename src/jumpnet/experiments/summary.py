@@ -37,8 +37,10 @@ class Summary:
 
     @property
     def worst_ratio(self) -> float | None:
-        """The L2 error of the worst seed over the paper's mean."""
-        return None if self.row.l2 is None else max(o.errors.l2 for o in self.outcomes) / self.row.l2
+        """The worst seed over the paper's mean, in L2 or Linf, whichever compares worse."""
+        if self.row.l2 is None or self.row.linf is None:
+            return None
+        return max(max(o.errors.l2 / self.row.l2, o.errors.linf / self.row.linf) for o in self.outcomes)
 
     @property
     def steps(self) -> float:
