@@ -2,7 +2,8 @@
 
 The first part is a reduced version of the paper's tables (sections 5.1 and 5.2): the same networks and point counts,
 two seeds, and at most three times the paper's mean error for each of them. (The whole table, ten seeds, is reproduced
-by a command.) The second part holds problems that were not manufactured, with singularities in the holes of the background.
+by a command.) The second part holds problems that were not manufactured: their solutions have singularities in the
+holes of the background.
 """
 
 from functools import cache

@@ -180,7 +180,12 @@ class Solution:
         """Points and the cell each is seen from."""
         points = self._points(x)
         if piece is not None:
-            cell = np.broadcast_to(np.asarray(piece, int), len(points)).astype(np.int32)
+            cell = np.asarray(piece, int)
+            if cell.shape not in ((), (len(points),)):
+                raise SolutionError(
+                    f"{cell.size} pieces are named for {len(points)} points; give one, or one for each."
+                )
+            cell = np.broadcast_to(cell, len(points)).astype(np.int32)
             if cell.size and not (0 <= cell.min() and cell.max() < self.pieces):
                 raise SolutionError(f"piece {piece!r} does not exist; pieces are numbered 0 to {self.pieces - 1}.")
             return points, cell

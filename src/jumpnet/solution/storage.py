@@ -49,7 +49,7 @@ def load(path: str | PathLike[str]) -> Solution:
         return _solution(json.loads(text), tensors)
     except JumpnetError:
         raise
-    except (KeyError, TypeError, ValueError, AssertionError) as problem:
+    except (LookupError, TypeError, ValueError, AttributeError, AssertionError) as problem:
         raise SolutionError(f"{str(path)!r} is damaged: its description cannot be understood ({problem!r}).") from None
 
 
