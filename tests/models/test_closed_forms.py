@@ -51,6 +51,10 @@ ENCODINGS: dict[str, Callable[[str], Model]] = {
 AUTOMATIC = ("deep", "residual")
 CASES = [(e, a) for e in ENCODINGS for a in PLAIN if e not in AUTOMATIC or a in ("sigmoid", "sine")]
 
+# Charts act before the network: each with one encoding, and all together with networks of the other kinds.
+IN_CHARTS = [("CE, D = 2", charts) for charts in ("box", "pole", "slit", "all", "pole in space")]
+IN_CHARTS += [(encoding, "all") for encoding in ("OH", "separate")]
+
 KINDS = ("pde", "dirichlet", "neumann", "robin", "jump", "flux", "periodic", "many sites", "mixed counts")
 
 
@@ -253,8 +257,7 @@ def test_every_encoding_activation_and_kind_of_row(encoding: str, activation: st
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("charts", ["box", "pole", "slit", "all", "pole in space"])
-@pytest.mark.parametrize("encoding", ["CE, D = 2", "separate", "residual"])
+@pytest.mark.parametrize("encoding, charts", IN_CHARTS)
 def test_every_chart_and_kind_of_row(encoding: str, charts: str, kind: str) -> None:
     check_family(kind, *compared(encoding, "tanh", charts))
 
