@@ -1,7 +1,7 @@
 """Charts: the coordinates in which cells are seen, and their automatic choice."""
 
 from jumpnet.charts.atlas import Atlas, Box, Chart, Pole, Slit, Slots, chart_from_spec
-from jumpnet.charts.choice import Charts, choose_atlas, hole_charts
+from jumpnet.charts.choice import Charts, choose_atlases, hole_charts
 
 __all__ = [
     "Atlas",
@@ -12,6 +12,6 @@ __all__ = [
     "Slit",
     "Slots",
     "chart_from_spec",
-    "choose_atlas",
+    "choose_atlases",
     "hole_charts",
 ]

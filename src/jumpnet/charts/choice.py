@@ -19,21 +19,25 @@ MANY_PIECES = 8
 MANY_HOLES = 4
 
 
-def choose_atlas(charts: Charts, partition: Partition, tensor: Tensor | None = None) -> Atlas:
-    """The charts by name or as given; `tensor(piece, x)` is A, None where there is no equation (approximation)."""
+def choose_atlases(charts: Charts, partition: Partition, tensor: Tensor | None = None) -> list[Atlas]:
+    """The charts by name or as given; `tensor(piece, x)` is A, None where there is no equation (approximation).
+
+    "auto" gives two where there are holes, without and with pole charts: a short training tells which suits the
+    problem (a manufactured solution has no singularities in its holes, a real one has).
+    """
     if not isinstance(charts, str):
-        return Atlas((_domain_box(partition), *charts))
+        return [Atlas((_domain_box(partition), *charts))]
     if charts == "paper":
         shape = (partition.size, partition.dim)
-        return Atlas((Box(np.zeros(shape), np.ones(shape)),))
+        return [Atlas((Box(np.zeros(shape), np.ones(shape)),))]
     if charts == "box":
-        return Atlas((_domain_box(partition),))
+        return [Atlas((_domain_box(partition),))]
     if charts == "local":
-        return Atlas((_local_boxes(partition),))
+        return [Atlas((_local_boxes(partition),))]
     if charts == "auto":
         box = _local_boxes(partition) if partition.size > MANY_PIECES else _domain_box(partition)
         poles = [] if tensor is None or partition.dim == 1 else list(hole_charts(partition, tensor))
-        return Atlas((box, *_in_slots(poles, partition)))
+        return [Atlas((box,))] + [Atlas((box, *_in_slots(poles)))] * bool(poles)
     raise ModelError(f'charts is {charts!r}; choose "auto", "paper", "box", "local" or give a list of charts.')
 
 
@@ -120,7 +124,7 @@ def _inverse_root(A: Float[np.ndarray, "d d"]) -> Float[np.ndarray, "d d"]:
     return root / np.linalg.det(root) ** (1 / len(A))
 
 
-def _in_slots(charts: list[Chart], partition: Partition) -> list[Chart]:
+def _in_slots(charts: list[Chart]) -> list[Chart]:
     """Charts as inputs of a shared network: one set of inputs each while they are few, else shared between cells."""
     if len(charts) <= MANY_HOLES:
         return charts

@@ -1,5 +1,5 @@
 """The driver: the only place that decides and loops."""
 
-from jumpnet.driver.solve import approximate, solve
+from jumpnet.driver.solving import approximate, solve
 
 __all__ = ["approximate", "solve"]

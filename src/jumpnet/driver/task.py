@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from jumpnet.charts import Atlas
 from jumpnet.collocation import Collocation, Points, Stream, collocate
 from jumpnet.driver.progress import Progress, shown
 from jumpnet.driver.settings import Settings
-from jumpnet.driver.training import train
+from jumpnet.driver.training import Candidate, train
 from jumpnet.errors import JumpnetWarning, ModelError
 from jumpnet.geometry import Partition
 from jumpnet.models import Model, Network, Separate, System
@@ -22,14 +22,18 @@ from jumpnet.solution import Residual, Solution
 # Fewer interior points than this, and a piece of a shared network is determined mostly by its neighbours.
 FEW_POINTS = 20
 
+# What the norm of the weighted data is scaled to. Levenberg-Marquardt is not invariant to it: initial weights of size
+# one should neither dwarf the data nor be dwarfed by them (pde5 stalls with 1 and converges with 5).
+DATA_SIZE = 5.0
+
 
 @dataclass(frozen=True)
 class Task:
     """What one seed has to train: its equations, on training points and on held-out points, unweighted."""
 
     partition: Partition
-    atlas: Atlas
-    network: Network
+    atlases: Sequence[Atlas]
+    networks: Sequence[Network]
     points: Points
     train: Rows
     held_out: Rows
@@ -40,14 +44,18 @@ class Task:
         began = time.perf_counter()
         train_rows, scale = self._weighted(self.train)
         held_rows, _ = self._weighted(self.held_out, scale)
-        system = System(self.network, self.atlas.push_rows(train_rows))
-        result = train(system, self.settings.optimizer, seed=seed, starts=self.settings.starts, progress=progress)
-        unseen = System(self.network, self.atlas.push_rows(held_rows))
-        residual = unseen.residual(result.theta)
+        candidates = [
+            Candidate(atlas, System(network, atlas.push_rows(train_rows)), System(network, atlas.push_rows(held_rows)))
+            for atlas, network in zip(self.atlases, self.networks, strict=True)
+        ]
+        # Two starts for each of several ways to see the problem, three for one.
+        starts = self.settings.starts if len(candidates) == 1 else min(self.settings.starts, 2)
+        taken, result = train(candidates, self.settings.optimizer, seed=seed, starts=starts, progress=progress)
+        residual = taken.unseen.residual(result.theta)
         return Solution(
-            network=self.network,
+            network=taken.system.network,
             theta=result.theta,
-            atlas=self.atlas,
+            atlas=taken.atlas,
             scale=scale,
             dim=self.partition.dim,
             pieces=self.partition.size,
@@ -60,26 +68,26 @@ class Task:
             seed=seed,
             held_out=_residuals(held_rows, residual, scale),
             held_out_loss=float(residual @ residual),
-            settings=self._described(time.perf_counter() - began),
+            settings=self._described(taken.atlas, time.perf_counter() - began),
         )
 
     def _weighted(self, rows: Rows, scale: float | None = None) -> tuple[Rows, float]:
-        """Rows with weights, and divided by the size of the data: a loss of 1 is that of u = 0."""
+        """Rows with weights, the data scaled to the size of a random network's values."""
         lower, upper = (np.asarray(end, float) for end in self.partition.bounds)
         rows = weigh(rows, self.settings.weights, (upper - lower) / 2)
         if scale is None:
             size = float(np.linalg.norm(rows.weight * rows.rhs))
-            scale = size if self.settings.scaled and size > 0 else 1.0
+            scale = size / DATA_SIZE if self.settings.scaled and size > 0 else 1.0
         return replace(rows, rhs=rows.rhs / scale), scale
 
-    def _described(self, seconds: float) -> dict[str, object]:
+    def _described(self, atlas: Atlas, seconds: float) -> dict[str, object]:
         charts = self.settings.charts
         return {
             "interior": self.points.interior,
             "boundary": self.points.boundary,
             "interface": self.points.interface,
             "charts": charts if isinstance(charts, str) else "given",
-            "inputs": self.atlas.inputs,
+            "inputs": atlas.inputs,
             "weights": self.settings.weights,
             "model": repr(self.settings.model),
             "optimizer": repr(self.settings.optimizer),

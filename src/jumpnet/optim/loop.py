@@ -17,6 +17,9 @@ from threadpoolctl import ThreadpoolController
 from jumpnet.errors import ModelError
 from jumpnet.optim.result import History, Record, Result, Status
 
+# Polishing ends here: the error is then two digits below that at the tolerance, near what rounding allows.
+POLISHED = 1e4
+
 Progress = Callable[[Record, float], None]  # the step just made, the best loss so far
 
 
@@ -53,11 +56,10 @@ class State(Protocol):
 
 @dataclass(frozen=True)
 class Stop:
-    """When to stop: at the tolerance (after polishing), at a limit, or when nothing moves any more.
+    """When to stop: at the tolerance, at a limit, or when the best loss has not been halved for `stall` steps.
 
-    A loss at the tolerance usually still falls fast, by digits that cost a few steps each: `polish` steps without
-    halving the best loss end the training once the tolerance is met (0: stop at once, as the paper does), and `stall`
-    steps without it end the training anywhere.
+    A loss that meets the tolerance often still falls fast, and each further digit costs a few steps: training goes on
+    until `polish` steps have not halved it, or it is POLISHED times smaller (`polish=0` stops at once).
     """
 
     tol: float = 1e-15
@@ -137,10 +139,10 @@ class _Watch:
         if best <= self.mark / 2:
             self.mark, self.at = best, step
         idle = step - self.at
-        if (best <= self.stop.tol and idle >= self.stop.polish) or best == 0:
+        if best <= self.stop.tol and (idle >= self.stop.polish or best <= self.stop.tol / POLISHED):
             return Status.CONVERGED
         if self.stop.stall is not None and idle >= self.stop.stall:
             return Status.STALLED
         if self.stop.time_limit is not None and seconds >= self.stop.time_limit:
-            return Status.TIME_LIMIT if best > self.stop.tol else Status.CONVERGED
+            return Status.CONVERGED if best <= self.stop.tol else Status.TIME_LIMIT
         return None

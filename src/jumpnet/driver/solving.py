@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from jumpnet.charts import Charts, choose_atlas
+from jumpnet.charts import Charts, choose_atlases
 from jumpnet.collocation import Points, Stream
 from jumpnet.driver.labels import resolve_labels
 from jumpnet.driver.progress import Progress
@@ -57,7 +57,7 @@ def solve(
         weights=weights,
         preset=preset,
     )
-    atlas = choose_atlas(settings.charts, parts, lambda piece, x: problem.A[piece].value(x))
+    atlases = choose_atlases(settings.charts, parts, lambda piece, x: problem.A[piece].value(x))
 
     def prepared(seed: int) -> Task:
         named = resolve_labels(
@@ -68,14 +68,14 @@ def solve(
             raw=settings.charts == "paper",
             seed=seed,
         )
-        network = named.network(atlas.inputs, parts.size)
-        counts = settings.points or default_points(network, parts.dim, parts.size, own_features(named))
+        networks = [named.network(atlas.inputs, parts.size) for atlas in atlases]
+        counts = settings.points or default_points(networks[-1], parts.dim, parts.size, own_features(named))
 
         def rows(stream: Stream) -> Rows:
             given = settings.points is not None
             return equations(problem, collocated(parts, counts, named, seed=seed, stream=stream, given=given))
 
-        return Task(parts, atlas, network, counts, rows(Stream.TRAIN), rows(Stream.HELD_OUT), settings)
+        return Task(parts, atlases, networks, counts, rows(Stream.TRAIN), rows(Stream.HELD_OUT), settings)
 
     solution = best_of(prepared, seed, trials, progress)
     return replace(solution, problem=problem, tensors=problem.A, exact=problem.exact)
@@ -110,7 +110,7 @@ def approximate(
         weights="paper",
         preset=preset,
     )
-    atlas = choose_atlas(settings.charts, parts)
+    atlases = choose_atlases(settings.charts, parts)
 
     def prepared(seed: int) -> Task:
         named = resolve_labels(
@@ -121,8 +121,8 @@ def approximate(
             raw=settings.charts == "paper",
             seed=seed,
         )
-        network = named.network(atlas.inputs, parts.size)
-        counts = settings.points or default_points(network, parts.dim, parts.size, own_features(named))
+        networks = [named.network(atlas.inputs, parts.size) for atlas in atlases]
+        counts = settings.points or default_points(networks[-1], parts.dim, parts.size, own_features(named))
         counts = replace(counts, interface=0)
 
         def rows(stream: Stream) -> Rows:
@@ -131,7 +131,7 @@ def approximate(
             piece = np.concatenate([drawn.piece, drawn.boundary_piece])
             return values(piecewise_values(exact, x, piece), x, piece)
 
-        return Task(parts, atlas, network, counts, rows(Stream.TRAIN), rows(Stream.HELD_OUT), settings)
+        return Task(parts, atlases, networks, counts, rows(Stream.TRAIN), rows(Stream.HELD_OUT), settings)
 
     solution = best_of(prepared, seed, trials, progress)
     return replace(solution, tensors=(None,) * parts.size, exact=exact)
