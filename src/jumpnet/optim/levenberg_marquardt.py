@@ -18,10 +18,7 @@ from jumpnet.optim.loop import LeastSquares, Stop
 from jumpnet.optim.result import Record
 
 MIN_DAMPING, MAX_DAMPING = 1e-28, 1e8
-# So many falling steps in a row, and the damping may go below its floor.
-EARNED = 4
-# Capped steps are normal at first. Later they mean too little damping, also where the loss happens to fall: without
-# raising it then, an iteration that has left the good region wanders off for ever (one in five seeds of pde5).
+# Steps longer than the cap are normal at first and do not raise the damping yet.
 FIRST_STEPS = 20
 _tpqrt, _trtrs, _posv = get_lapack_funcs(("tpqrt", "trtrs", "posv"), dtype=np.float64)
 (_syrk,) = get_blas_funcs(("syrk",), dtype=np.float64)
@@ -95,7 +92,10 @@ class LevenbergMarquardt:
     """Levenberg-Marquardt for networks; the defaults are the measured ones.
 
     `step` is how the damped least-squares problem is solved: "qr", "cholesky" or "auto" (Cholesky while it is good
-    enough). The other fields: the first damping and its floor, the longest step allowed, and when to stop (`Stop`).
+    enough). `steps`, `tol`, `time_limit`, `polish` and `stall` say when to stop (`Stop`). `damping` is the first one;
+    it goes below `damping_floor` only while the last `earned` steps all lowered the loss. A step longer than
+    `max_step` is cut to it and multiplies the damping by `capped_raise`: such steps mean too little damping even where
+    the loss happens to fall, and without the raise an iteration that has left the good region wanders off for ever.
     """
 
     step: Literal["qr", "cholesky", "auto"] | Step = "auto"
@@ -106,7 +106,9 @@ class LevenbergMarquardt:
     stall: int | None = 400
     damping: float = 1.0
     damping_floor: float = 1e-16
+    earned: int = 4
     max_step: float = 3.0
+    capped_raise: float = 4.0
     stop: Stop = field(init=False, repr=False)
     _solve: Step = field(init=False, repr=False)
 
@@ -142,7 +144,7 @@ class LevenbergMarquardt:
         streak = state.streak + 1 if fell else 0
         damping = state.damping
         if norm > self.max_step and k > FIRST_STEPS:
-            damping = min(damping * 4, MAX_DAMPING)
+            damping = min(damping * self.capped_raise, MAX_DAMPING)
         elif k % 2 == 0:
             damping = self._lowered(damping, streak) if fell else min(damping * 2, MAX_DAMPING)
         better = loss < state.best_loss
@@ -166,7 +168,7 @@ class LevenbergMarquardt:
         A fixed floor of 1e-16 stops the last digits (pde3 crawls at 1e-15), a fixed floor of 1e-24 makes harder
         problems wander (pde5 stops at 1e-8); damping that must be earned does neither (benchmarks/damping.py).
         """
-        if damping / 2 >= self.damping_floor or streak >= EARNED:
+        if damping / 2 >= self.damping_floor or streak >= self.earned:
             return max(damping / 2, MIN_DAMPING)
         return damping
 
