@@ -99,7 +99,7 @@ class Shallow:
         s = p.w.T @ sites.x.T + (p.v.T @ z)[:, sites.cell] + p.b[:, None]
         jet = self._activation(s)
         g = p.w.T @ sites.a1.T
-        aw = jnp.einsum("skl,ln->kns", sites.a2, p.w)
+        aw = jnp.matmul(p.w.T, jnp.transpose(sites.a2, (1, 2, 0)))
         h = jnp.einsum("kns,kn->ns", aw, p.w)
         return jet, g, h, aw, (z, dz)
 

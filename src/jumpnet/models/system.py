@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from jumpnet._precision import float64
 from jumpnet.rows import Layout, Rows, Sites
@@ -29,12 +29,21 @@ class Network(Protocol):
     def initial(self, rng: np.random.Generator) -> np.ndarray: ...
 
 
+def site_order(layout: Layout) -> Int[np.ndarray, " sites"]:
+    """Sites run by run, all first sites of its rows, then all second ones, ...: sums become sums of long slices."""
+    parts, start = [np.zeros(0, int)], 0
+    for count, rows in layout:
+        parts.append(start + np.arange(count * rows).reshape(rows, count).T.ravel())
+        start += count * rows
+    return np.concatenate(parts)
+
+
 def sum_over_sites(of_sites: Float[Array, "*batch sites"], layout: Layout) -> Float[Array, "*batch rows"]:
-    """Sum the sites of each row, along the last axis."""
+    """Sum the sites of each row, along the last axis; sites are in `site_order`."""
     parts, start = [], 0
     for count, rows in layout:
         run = of_sites[..., start : start + count * rows]
-        parts.append(run if count == 1 else run.reshape(*run.shape[:-1], rows, count).sum(-1))
+        parts.append(run if count == 1 else run.reshape(*run.shape[:-1], count, rows).sum(-2))
         start += count * rows
     return jnp.concatenate(parts, axis=-1)
 
@@ -70,8 +79,9 @@ class System:
         self._objective = partial(_objective, network, self._layout)
         s, w = rows.sites, np.repeat(rows.weight, rows.counts)
         weighted = Sites(s.x, s.cell, s.a0 * w, s.a1 * w[:, None], s.a2 * w[:, None, None])
+        order = site_order(self._layout)
         with float64():
-            self._sites: Sites = jax.tree.map(jnp.asarray, weighted)
+            self._sites: Sites = jax.tree.map(lambda part: jnp.asarray(np.asarray(part)[order]), weighted)
             self._rhs = jnp.asarray(rows.rhs * rows.weight)
 
     @property
