@@ -67,7 +67,7 @@ ROSENBROCK = Small(rosenbrock, 2)
 FIT = Small(exponentials, 3)
 START = np.array([-1.2, 1.0])
 FIT_START = np.array([1.0, 0.5, 0.0])
-LM = partial(LevenbergMarquardt, steps=200, tol=1e-15)
+LM = partial(LevenbergMarquardt, steps=200, tol=1e-15, polish=0)
 
 
 # --- against other programs ------------------------------------------------------------------------------------------
@@ -142,6 +142,13 @@ def test_convergence_stops_at_the_tolerance() -> None:
     assert tight.loss <= 1e-12 < loose.loss <= 1e-6 and tight.steps > loose.steps
     assert (loose.history.loss[:-1] > 1e-6).all(), "not a step more than needed"
     assert "tolerance" in str(loose.status)
+
+
+def test_polishing_goes_on_below_the_tolerance() -> None:
+    plain, _ = minimise(LM(tol=1e-6), ROSENBROCK, START)
+    polished, _ = minimise(LM(tol=1e-6, polish=10), ROSENBROCK, START)
+    assert plain.status is polished.status is Status.CONVERGED
+    assert polished.loss < plain.loss and polished.steps > plain.steps
 
 
 def test_a_tolerance_met_at_the_very_last_step_is_convergence() -> None:

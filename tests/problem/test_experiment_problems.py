@@ -1,7 +1,6 @@
 """The problems that ship with the package: the paper's, and real inclusions whose closed forms are checked here."""
 
 import math
-import time
 import warnings
 
 import numpy as np
@@ -157,21 +156,6 @@ def test_fa1_is_pde4_without_the_equation():
     assert u[4] == "log(x1 + x2 + 3)" and len(u) == problems.pde4().partition.size == 5
 
 
-def test_data_are_evaluated_in_milliseconds():
-    problem = problems.pde4()
-    points, labels = problem.partition.sample_interior(324, seed=0)
-    x, normals = problem.partition.sample_interface((0, 1), 72, seed=0)
-
-    def once() -> float:
-        start = time.perf_counter()
-        for piece in range(5):
-            problem.pde(piece, points[labels == piece])
-        problem.jump_data((0, 1), x, normals)
-        return time.perf_counter() - start
-
-    assert min(once() for _ in range(20)) < 0.03  # measured 2 ms; the rest is room for a busy machine
-
-
 @pytest.mark.parametrize(
     "state",
     [
@@ -188,10 +172,8 @@ def test_wrong_arguments(state):
     assert "\n" not in str(caught.value)
 
 
-def test_building_them_all_is_quick():
+def test_building_them_all_warns_of_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        start = time.perf_counter()
         for build in PAPER.values():
             build()
-    assert time.perf_counter() - start < 15  # measured 1.2 s, most of it sampling
