@@ -1,11 +1,13 @@
 """Training within a budget of steps: several random starts, the best of which goes on.
 
 A start that will end badly, or coordinates that do not suit the problem, usually show it early: a few short runs and
-one long one beat one long run of a random start. All steps count towards the optimiser's limit.
+one long one beat one long run of a random start. A long run that stalls gives way to the next best start. All steps
+count towards the optimiser's limit.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +22,8 @@ Progress = Callable[[Record, float], None]
 TRIAL_STEPS = 60
 # More coordinates must pay: they are taken only if they lower the held-out loss of a short run by this factor.
 WORTH_MORE_INPUTS = 10.0
+# A second training after a stalled one needs at least so many steps of what is left of the budget.
+WORTH_ANOTHER = 200
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,16 @@ class Candidate:
         return float(np.nan_to_num(residual @ residual, nan=np.inf))
 
 
+@dataclass(frozen=True)
+class Trial:
+    """A short run: where it stands, and its rank (held-out loss, raised for every further set of coordinates)."""
+
+    candidate: Candidate
+    result: Result
+    state: Any
+    rank: float
+
+
 def train(
     candidates: Sequence[Candidate], optimizer: Optimizer, *, seed: int, starts: int, progress: Progress | None
 ) -> tuple[Candidate, Result]:
@@ -49,24 +63,37 @@ def train(
         candidate = candidates[-1]
         result, _ = minimise(optimizer, candidate.system, initial(candidate.system, seed, 0), progress=progress)
         return candidate, result
-    spent, chosen = 0, None
+    spent, trials = 0, []
     for candidate, start in runs:
         theta = initial(candidate.system, seed, start)
         result, state = minimise(optimizer, candidate.system, theta, steps=TRIAL_STEPS, progress=progress)
         spent += result.steps
         loss = candidate.held_out_loss(result.theta)
-        factor = 1.0 if chosen is None or chosen[0] is candidate else WORTH_MORE_INPUTS
-        if chosen is None or factor * loss < chosen[3]:
-            chosen = candidate, result, state, loss
+        trials.append(Trial(candidate, result, state, loss * WORTH_MORE_INPUTS ** candidates.index(candidate)))
         if result.status is Status.CONVERGED:
             return candidate, replace(result, steps=spent)
         if result.status is Status.INTERRUPTED:
-            return chosen[0], replace(chosen[1], status=result.status, steps=spent)
-    assert chosen is not None
-    candidate, trial, state, _ = chosen
-    final, _ = minimise(optimizer, candidate.system, state=state, steps=budget - spent, progress=progress)
-    history = joined(trial.history, final.history)
-    return candidate, replace(final, steps=spent + final.steps, history=history)
+            best = min(trials, key=lambda trial: trial.rank)
+            return best.candidate, replace(best.result, status=result.status, steps=spent)
+    return _continued(sorted(trials, key=lambda trial: trial.rank), optimizer, spent, progress)
+
+
+def _continued(
+    trials: Sequence[Trial], optimizer: Optimizer, spent: int, progress: Progress | None
+) -> tuple[Candidate, Result]:
+    """Train on from the best trial; from the next one while a training stalls and the budget allows another."""
+    budget, ended = optimizer.stop.steps, []
+    for trial in trials:
+        if ended and budget - spent < WORTH_ANOTHER:
+            break
+        system = trial.candidate.system
+        final, _ = minimise(optimizer, system, state=trial.state, steps=budget - spent, progress=progress)
+        spent += final.steps
+        ended.append((trial.candidate, replace(final, history=joined(trial.result.history, final.history))))
+        if final.status is not Status.STALLED:
+            break
+    candidate, result = min(ended, key=lambda end: end[0].held_out_loss(end[1].theta))
+    return candidate, replace(result, steps=spent)
 
 
 def initial(system: System, seed: int, start: int) -> np.ndarray:

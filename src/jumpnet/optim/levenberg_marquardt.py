@@ -103,7 +103,7 @@ class LevenbergMarquardt:
     tol: float = 1e-15
     time_limit: float | None = None
     polish: int = 100
-    stall: int | None = 400
+    stall: int | None = 250
     damping: float = 1.0
     damping_floor: float = 1e-16
     earned: int = 4
