@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -123,15 +122,12 @@ def _solution(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Solutio
 
 def _write_atomically(path: Path, content: bytes) -> None:
     """All or nothing: a full disk or a crash leaves the old file as it was."""
-    temporary = None
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
-            temporary = file.name
-            file.write(content)
+        temporary.write_bytes(content)
         os.replace(temporary, path)
     except OSError as problem:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise SolutionError(
             f"{str(path)!r} cannot be written ({problem.strerror}); the solution is still in memory, "
             "give another path to solution.save(path)."
