@@ -56,7 +56,7 @@ docs: install ## build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet
 
 bench: install ## time the kernels against LAPACK and automatic differentiation
-	$(BIN)/python -m pytest benchmarks -p no:xdist
+	$(BIN)/python benchmarks/step.py
 
 format: install ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
