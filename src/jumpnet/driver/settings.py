@@ -27,7 +27,6 @@ class Settings:
     weights: Weights
     scaled: bool
     starts: int
-    minimum: bool
 
 
 def resolve(
@@ -57,7 +56,6 @@ def resolve(
         weights=weights or ("paper" if paper else "equilibrated"),
         scaled=not paper,
         starts=1 if paper else 3,
-        minimum=not paper,
     )
 
 
