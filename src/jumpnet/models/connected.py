@@ -10,9 +10,11 @@ from itertools import pairwise
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from jumpnet.models.activations import activation
+from jumpnet.models.bycell import trained_labels
+from jumpnet.models.shallow import Blocks
 from jumpnet.rows import Sites
 
 
@@ -75,10 +77,24 @@ class FullyConnected:
 
     def values_and_jacobian(
         self, theta: Float[Array, " parameters"], sites: Sites
-    ) -> tuple[Float[Array, " sites"], Float[Array, "parameters sites"]]:
+    ) -> tuple[Float[Array, " sites"], Blocks]:
         """The functional of every site and the transpose of its Jacobian."""
         values, jacobian = jax.vmap(jax.value_and_grad(self._value), (None, 0))(theta, sites)
-        return values, jacobian.T
+        return values, (jacobian.T,)
+
+    def values_and_own_jacobian(
+        self, theta: Float[Array, " parameters"], sites: Sites
+    ) -> tuple[Float[Array, " sites"], Blocks, Float[Array, "own sites"]]:
+        """The same, split into the rows of shared parameters and those of the label of the site's cell."""
+        values, (jacobian,) = self.values_and_jacobian(theta, sites)
+        shared = self.size - self.own.size
+        mine = jnp.asarray(self.own)[sites.cell]
+        return values, (jacobian[:shared],), jacobian[mine.T, jnp.arange(len(sites))]
+
+    @property
+    def own(self) -> Int[np.ndarray, "cells own"]:
+        """Where in theta each cell's label is."""
+        return trained_labels(self.size, 0 if self.encoding is not None else self.labels, self.cells)
 
     def initial(self, rng: np.random.Generator) -> Float[np.ndarray, " parameters"]:
         """First layer as in the shallow network; later ones scaled by their width, so that nothing saturates."""

@@ -6,11 +6,12 @@ must be determined by the points of its own cell.
 
 from dataclasses import dataclass
 
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
-from jumpnet.models.shallow import Shallow
+from jumpnet.models.shallow import Blocks, Shallow
 from jumpnet.rows import Sites
 
 
@@ -26,30 +27,39 @@ class PerCell:
         """The number of trained parameters."""
         return self.cells * self.one.size
 
+    @property
+    def own(self) -> Int[np.ndarray, "cells own"]:
+        """Where in theta each cell's network is: there is nothing else."""
+        return np.arange(self.size).reshape(self.cells, -1)
+
     def values(self, theta: Float[Array, " parameters"], sites: Sites) -> Float[Array, " sites"]:
         """The functional of every site, by the network of its cell."""
-        of_cell = theta.reshape(self.cells, -1)
-        # Every network at every site, then one picked: cells are few, and the arithmetic stays in matrix products.
-        every = jnp.stack([self.one.values(of_cell[l], _unlabelled(sites)) for l in range(self.cells)])
-        return every[sites.cell, jnp.arange(len(sites))]
+        return jax.vmap(lambda own, site: self.one.values(own, site)[0])(*self._one_by_one(theta, sites))
+
+    def values_and_own_jacobian(
+        self, theta: Float[Array, " parameters"], sites: Sites
+    ) -> tuple[Float[Array, " sites"], Blocks, Float[Array, "own sites"]]:
+        """The functional of every site and its derivatives by the parameters of the site's own cell."""
+
+        def at_one(own: Array, site: Sites) -> tuple[Array, Array]:
+            value, blocks = self.one.values_and_jacobian(own, site)
+            return value[0], jnp.concatenate(blocks)[:, 0]
+
+        values, own = jax.vmap(at_one)(*self._one_by_one(theta, sites))
+        return values, (jnp.zeros((0, len(sites))),), own.T
 
     def values_and_jacobian(
         self, theta: Float[Array, " parameters"], sites: Sites
-    ) -> tuple[Float[Array, " sites"], Float[Array, "parameters sites"]]:
-        """The functional of every site and the transpose of its Jacobian: zero in other cells' parameters."""
-        of_cell = theta.reshape(self.cells, -1)
-        values, blocks = jnp.zeros(len(sites)), []
-        for cell in range(self.cells):
-            mine = sites.cell == cell
-            value, jacobian = self.one.values_and_jacobian(of_cell[cell], _unlabelled(sites))
-            values = jnp.where(mine, value, values)
-            blocks.append(jnp.where(mine, jacobian, 0.0))
-        return values, jnp.concatenate(blocks)
+    ) -> tuple[Float[Array, " sites"], Blocks]:
+        """The same with all parameters: zero in those of other cells."""
+        values, _, own = self.values_and_own_jacobian(theta, sites)
+        return values, tuple(jnp.where(sites.cell == cell, own, 0.0) for cell in range(self.cells))
+
+    def _one_by_one(self, theta: Float[Array, " parameters"], sites: Sites) -> tuple[Array, Sites]:
+        """Each site's own parameters, and each site as sites of length one with the only label there is."""
+        unlabelled = Sites(sites.x, jnp.zeros_like(sites.cell), sites.a0, sites.a1, sites.a2)
+        return theta.reshape(self.cells, -1)[sites.cell], jax.tree.map(lambda part: part[:, None], unlabelled)
 
     def initial(self, rng: np.random.Generator) -> Float[np.ndarray, " parameters"]:
         """Independent random networks."""
         return np.concatenate([self.one.initial(rng) for _ in range(self.cells)])
-
-
-def _unlabelled(sites: Sites) -> Sites:
-    return Sites(sites.x, jnp.zeros_like(sites.cell), sites.a0, sites.a1, sites.a2)

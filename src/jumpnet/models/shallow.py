@@ -10,14 +10,18 @@ and all derivatives with respect to c, b, W, E follow from s, s', s'', s'''.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from jumpnet.models.activations import Activation, activation
+from jumpnet.models.bycell import trained_labels
 from jumpnet.rows import Sites
+
+Blocks = tuple[Float[Array, "rows sites"], ...]
 
 
 class Parameters(NamedTuple):
@@ -76,22 +80,49 @@ class Shallow:
 
     def values_and_jacobian(
         self, theta: Float[Array, " parameters"], sites: Sites
-    ) -> tuple[Float[Array, " sites"], Float[Array, "parameters sites"]]:
-        """The functional of every site and the transpose of its Jacobian."""
+    ) -> tuple[Float[Array, " sites"], Blocks]:
+        """The functional of every site and the transpose of its Jacobian, as blocks of rows in theta's order."""
         p = self.unpack(theta)
-        (s0, s1, s2, s3), g, h, aw, z_of_cell = self._neurons(p, sites)
+        values, phi, dw, db, z, dz = self._derivatives(p, sites)
+        dv = (db * z[:, sites.cell][:, None]).reshape(-1, len(sites))
+        if self.encoding is not None:
+            return values, (*dw, dv, db, phi)
+        owner = sites.cell == jnp.arange(self.cells)[:, None]
+        de = (p.v @ db) * dz[:, sites.cell]
+        return values, (*dw, dv, db, phi, jnp.where(owner, de[:, None], 0.0).reshape(-1, len(sites)))
+
+    def values_and_own_jacobian(
+        self, theta: Float[Array, " parameters"], sites: Sites
+    ) -> tuple[Float[Array, " sites"], Blocks, Float[Array, "own sites"]]:
+        """The same, split into the rows of shared parameters and those of the site's own cell (`own`)."""
+        p = self.unpack(theta)
+        values, phi, dw, db, z, dz = self._derivatives(p, sites)
+        if self.one_hot:
+            return values, (*dw, db, phi), db
+        dv = (db * z[:, sites.cell][:, None]).reshape(-1, len(sites))
+        own = (p.v @ db) * dz[:, sites.cell] if self.encoding is None else jnp.zeros((0, len(sites)))
+        return values, (*dw, dv, db, phi), own
+
+    @property
+    def one_hot(self) -> bool:
+        """Whether each cell has a row of V to itself."""
+        return self.encoding is not None and self.cells > 1 and self.encoding == _identity(self.cells)
+
+    @property
+    def own(self) -> Int[np.ndarray, "cells own"]:
+        """Where in theta the parameters are that matter in one cell only: its label, or its row of V if one-hot."""
+        if self.one_hot:
+            return self.inputs * self.neurons + np.arange(self.cells * self.neurons).reshape(self.cells, -1)
+        return trained_labels(self.size, 0 if self.encoding is not None else self.labels, self.cells)
+
+    def _derivatives(self, p: Parameters, sites: Sites) -> tuple[Array, Array, list[Array], Array, Array, Array]:
+        """Values, their derivatives by c, W (input by input) and b, and the labels z of the cells with their slope."""
+        (s0, s1, s2, s3), g, h, aw, (z, dz) = self._neurons(p, sites)
         c = p.c[:, None]
-        phi = sites.a0 * s0 + g * s1 + h * s2
+        phi = jnp.asarray(sites.a0 * s0 + g * s1 + h * s2)
         db = c * (sites.a0 * s1 + g * s2 + h * s3)
-        dw = db * sites.x.T[:, None] + (c * s1) * sites.a1.T[:, None] + (2 * c * s2) * aw
-        z, dz = z_of_cell
-        dv = db * z[:, sites.cell][:, None]
-        blocks = [dw.reshape(-1, len(sites)), dv.reshape(-1, len(sites)), db, phi]
-        if self.encoding is None:
-            owner = sites.cell == jnp.arange(self.cells)[:, None]
-            de = (p.v @ db) * dz[:, sites.cell]
-            blocks.append(jnp.where(owner, de[:, None], 0.0).reshape(-1, len(sites)))
-        return p.c @ phi, jnp.concatenate(blocks)
+        dw = [db * sites.x[:, k] + (c * s1) * sites.a1[:, k] + (2 * c * s2) * aw[k] for k in range(self.inputs)]
+        return p.c @ phi, phi, dw, db, z, dz
 
     def _neurons(self, p: Parameters, sites: Sites):
         """Per neuron and site: the activation's jet, a1 . w, w . a2 . w, a2 w, and the labels with their slope."""
@@ -99,8 +130,8 @@ class Shallow:
         s = p.w.T @ sites.x.T + (p.v.T @ z)[:, sites.cell] + p.b[:, None]
         jet = self._activation(s)
         g = p.w.T @ sites.a1.T
-        aw = jnp.matmul(p.w.T, jnp.transpose(sites.a2, (1, 2, 0)))
-        h = jnp.einsum("kns,kn->ns", aw, p.w)
+        aw = [p.w.T @ sites.a2[:, k].T for k in range(self.inputs)]
+        h = sum((aw[k] * p.w[k][:, None] for k in range(self.inputs)), jnp.zeros_like(s))
         return jet, g, h, aw, (z, dz)
 
     @property
@@ -119,3 +150,8 @@ class Shallow:
         if self.encoding is None:
             parts.append(rng.uniform(-1, 1, self.labels * self.cells))
         return np.concatenate(parts)
+
+
+@cache
+def _identity(cells: int) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(row) for row in np.eye(cells).tolist())

@@ -10,6 +10,8 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from jumpnet._precision import float64
+from jumpnet.models.bycell import ByCell, Pattern
+from jumpnet.models.shallow import Blocks
 from jumpnet.rows import Layout, Rows, Sites
 
 
@@ -22,9 +24,20 @@ class Network(Protocol):
     @property
     def size(self) -> int: ...
 
+    @property
+    def own(self) -> Int[np.ndarray, "cells own"]:
+        """Where in theta the parameters are that matter in one cell only; the rest is shared by all cells."""
+        ...
+
     def values(self, theta: Array, sites: Sites) -> Array: ...
 
-    def values_and_jacobian(self, theta: Array, sites: Sites) -> tuple[Array, Array]: ...
+    def values_and_jacobian(self, theta: Array, sites: Sites) -> tuple[Array, Blocks]:
+        """Values, and the transposed Jacobian as blocks of rows in theta's order."""
+        ...
+
+    def values_and_own_jacobian(self, theta: Array, sites: Sites) -> tuple[Array, Blocks, Array]:
+        """Values, the rows of shared parameters, and the rows of the parameters of each site's own cell."""
+        ...
 
     def initial(self, rng: np.random.Generator) -> np.ndarray: ...
 
@@ -61,8 +74,29 @@ def _residual(network: Network, layout: Layout, theta: Array, sites: Sites, rhs:
 
 @partial(jax.jit, static_argnums=(0, 1))
 def _linearised(network: Network, layout: Layout, theta: Array, sites: Sites, rhs: Array) -> tuple[Array, Array]:
-    values, jacobian = network.values_and_jacobian(theta, sites)
-    return sum_over_sites(values, layout) - rhs, sum_over_sites(jacobian, layout)
+    values, blocks = network.values_and_jacobian(theta, sites)
+    return sum_over_sites(values, layout) - rhs, _summed(blocks, layout)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _linearised_by_cell(
+    network: Network, layout: Layout, theta: Array, sites: Sites, rhs: Array
+) -> tuple[Array, Array, Array]:
+    values, blocks, own = network.values_and_own_jacobian(theta, sites)
+    return sum_over_sites(values, layout) - rhs, _summed(blocks, layout), own
+
+
+def _summed(blocks: Blocks, layout: Layout) -> Array:
+    """Blocks of Jacobian rows, summed over the sites of each equation and joined.
+
+    Joined run by run: one long concatenation, cut afterwards, costs half as much again.
+    """
+    columns, start = [], 0
+    for count, rows in layout:
+        ends = range(start, start + count * rows, rows)
+        columns.append(jnp.concatenate([sum(block[:, at : at + rows] for at in ends) for block in blocks]))
+        start += count * rows
+    return jnp.concatenate(columns, axis=1)
 
 
 def _objective(network: Network, layout: Layout, theta: Array, data: tuple[Sites, Array]) -> Array:
@@ -80,6 +114,9 @@ class System:
         s, w = rows.sites, np.repeat(rows.weight, rows.counts)
         weighted = Sites(s.x, s.cell, s.a0 * w, s.a1 * w[:, None], s.a2 * w[:, None, None])
         order = site_order(self._layout)
+        self.pattern = Pattern(
+            network.own, network.size, rows.row_of_site[order], np.asarray(s.cell)[order], len(rows.rhs)
+        )
         with float64():
             self._sites: Sites = jax.tree.map(lambda part: jnp.asarray(np.asarray(part)[order]), weighted)
             self._rhs = jnp.asarray(rows.rhs * rows.weight)
@@ -97,13 +134,22 @@ class System:
     def residual(self, theta: Float[np.ndarray, " parameters"]) -> Float[np.ndarray, " rows"]:
         """Weighted residual of every row."""
         with float64():
-            return np.asarray(_residual(self.network, self._layout, jnp.asarray(theta), self._sites, self._rhs))
+            return np.asarray(_residual(self.network, self._layout, theta, self._sites, self._rhs))
 
-    def linearised(self, theta: Float[np.ndarray, " parameters"]) -> tuple[np.ndarray, np.ndarray]:
-        """Weighted residual and Jacobian; the Jacobian is in Fortran order, as LAPACK wants it."""
+    def linearised(self, theta: Float[np.ndarray, " parameters"]) -> tuple[np.ndarray, np.ndarray | ByCell]:
+        """Weighted residual and Jacobian: in Fortran order, as LAPACK wants it, or by cell where that is cheaper."""
+        return self._by_cell(theta) if self.pattern.pays else self.dense(theta)
+
+    def dense(self, theta: Float[np.ndarray, " parameters"]) -> tuple[np.ndarray, np.ndarray]:
+        """Weighted residual and Jacobian, as a matrix."""
         with float64():
-            r, jt = _linearised(self.network, self._layout, jnp.asarray(theta), self._sites, self._rhs)
+            r, jt = _linearised(self.network, self._layout, theta, self._sites, self._rhs)
             return np.asarray(r), np.asarray(jt).T
+
+    def _by_cell(self, theta: Float[np.ndarray, " parameters"]) -> tuple[np.ndarray, ByCell]:
+        with float64():
+            r, shared, own = _linearised_by_cell(self.network, self._layout, theta, self._sites, self._rhs)
+            return np.asarray(r), ByCell(np.asarray(shared).T, np.asarray(own).T, self.pattern)
 
     def loss_of_terms(self, residual: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " terms"]:
         """The loss, family by family."""

@@ -11,61 +11,23 @@ from typing import Literal, Protocol
 
 import numpy as np
 from jaxtyping import Float
-from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from jumpnet.errors import ModelError
+from jumpnet.models import ByCell
+from jumpnet.optim.bycell import by_cell_step
+from jumpnet.optim.factorisations import auto_step, cholesky_step, qr_step
 from jumpnet.optim.loop import LeastSquares, Stop
 from jumpnet.optim.result import Record
 
 MIN_DAMPING, MAX_DAMPING = 1e-28, 1e8
 # Steps longer than the cap are normal at first and do not raise the damping yet.
 FIRST_STEPS = 20
-_tpqrt, _trtrs, _posv = get_lapack_funcs(("tpqrt", "trtrs", "posv"), dtype=np.float64)
-(_syrk,) = get_blas_funcs(("syrk",), dtype=np.float64)
 
 
 class Step(Protocol):
     """Solves min |J d + r|^2 + mu |d|^2; None where the factorisation breaks down."""
 
     def __call__(self, J: np.ndarray, r: np.ndarray, damping: float) -> np.ndarray | None: ...
-
-
-def qr_step(J: Float[np.ndarray, "m n"], r: Float[np.ndarray, " m"], damping: float) -> np.ndarray | None:
-    """By QR of [J; sqrt(mu) I], never forming J^T J.
-
-    The lower block is already triangular, so LAPACK's triangular-pentagonal QR starts from it and only eliminates J:
-    a quarter to a half less work than factoring the stacked matrix. r rides along as a last column, so Q is not needed.
-    """
-    m, n = J.shape
-    triangle = np.zeros((n + 1, n + 1), order="F")
-    np.fill_diagonal(triangle[:n, :n], np.sqrt(damping))
-    below = np.empty((m, n + 1), order="F")
-    below[:, :n], below[:, n] = J, r
-    # 32: the block size; 16 to 32 are equally fast for 250 to 600 columns, 48 is slower (benchmarks/step.py).
-    R, _, _, info = _tpqrt(0, min(32, n), triangle, below, overwrite_a=1, overwrite_b=1)
-    d, singular = _trtrs(R[:n, :n], R[:n, n])
-    return -d if info == 0 and singular == 0 else None
-
-
-def cholesky_step(J: Float[np.ndarray, "m n"], r: Float[np.ndarray, " m"], damping: float) -> np.ndarray | None:
-    """By the normal equations: several times cheaper than QR, at the price of squaring the condition number."""
-    normal = _syrk(1.0, J, trans=1)
-    np.fill_diagonal(normal, normal.diagonal() + damping)
-    _, d, info = _posv(normal, J.T @ r, overwrite_a=1)
-    return -d if info == 0 else None
-
-
-def auto_step(J: Float[np.ndarray, "m n"], r: Float[np.ndarray, " m"], damping: float) -> np.ndarray | None:
-    """Cholesky while its rounding errors stay far below the damping, else QR.
-
-    Forming J^T J perturbs it by about eps |J|_F^2; as long as the damping exceeds that a thousandfold, the step is the
-    same to three digits, and the next step corrects the rest.
-    """
-    if damping > 1e3 * np.finfo(float).eps * np.vdot(J, J):
-        d = cholesky_step(J, r, damping)
-        if d is not None:
-            return d
-    return qr_step(J, r, damping)
 
 
 STEPS: dict[str, Step] = {"qr": qr_step, "cholesky": cholesky_step, "auto": auto_step}
@@ -77,7 +39,7 @@ class State:
 
     theta: np.ndarray
     r: np.ndarray
-    J: np.ndarray
+    J: np.ndarray | ByCell
     loss: float
     damping: float
     best: np.ndarray
@@ -131,7 +93,7 @@ class LevenbergMarquardt:
     def advance(self, system: LeastSquares, state: State, limit: int) -> tuple[State, list[Record]]:
         """One step, accepted unless it leaves the range of finite, returnable losses."""
         k = state.steps + 1
-        d = self._solve(state.J, state.r, state.damping)
+        d = self._direction(state)
         norm = float(np.linalg.norm(d)) if d is not None else np.nan
         if d is None or not np.isfinite(norm):
             return self._returned(system, state, norm)
@@ -161,6 +123,11 @@ class LevenbergMarquardt:
             steps=k,
         )
         return after, [self._record(system, after, norm)]
+
+    def _direction(self, state: State) -> np.ndarray | None:
+        """The step, uncut; by cell where the Jacobian is given so."""
+        solve = by_cell_step if isinstance(state.J, ByCell) else self._solve
+        return solve(state.J, state.r, state.damping)  # pyright: ignore[reportArgumentType]
 
     def _lowered(self, damping: float, streak: int) -> float:
         """Half the damping; below the floor only while the loss keeps falling.

@@ -1,0 +1,157 @@
+"""Jacobians by cell: which parameters belong to one cell only, and hence where a Jacobian is zero.
+
+A row touches the cells of its sites, one or two of them. The columns of parameters that another cell has to itself
+(its label, its row of a one-hot matrix, its own network) are zero there. With hundreds of cells almost everything is:
+the Jacobian is kept as two small matrices, and factorised cell by cell in an order that this module plans.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+# Elimination by cell has smaller matrices, on which LAPACK is slower; it must save so much to be worth it.
+WORTH_IT = 0.6
+# What handling one cell costs beside its arithmetic, in floating-point operations of a dense factorisation.
+OVERHEAD = 1e6
+
+
+class Pairs(NamedTuple):
+    """Rows of a front and, for each of its cells, which of these rows touch it and by which (row, cell) pair."""
+
+    rows: Int[np.ndarray, " rows"]
+    touched: tuple[tuple[np.ndarray, np.ndarray], ...]  # per cell: places among `rows`, pairs
+
+
+class Front(NamedTuple):
+    """One cell's turn in the elimination.
+
+    `alone` are rows that touch no other cell, `coupled` those that touch `neighbours` too: cells whose turn is still
+    to come, the next one first. Rows that earlier fronts leave over to this one are not listed.
+    """
+
+    cell: int
+    neighbours: tuple[int, ...]
+    alone: Pairs
+    coupled: Pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """The zero pattern of the Jacobian of a network on rows.
+
+    `own[l]` is where in theta the parameters of cell l alone are.
+    """
+
+    own: Int[np.ndarray, "cells own"]
+    size: int
+    row_of_site: Int[np.ndarray, " sites"]
+    cell_of_site: Int[np.ndarray, " sites"]
+    rows: int
+
+    @cached_property
+    def shared(self) -> Int[np.ndarray, " shared"]:
+        """Where in theta the parameters of all cells are."""
+        return np.setdiff1d(np.arange(self.size), self.own)
+
+    @cached_property
+    def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Row and cell of every touching pair, the sites sorted by pair, and where each pair's sites start."""
+        order = np.lexsort((self.cell_of_site, self.row_of_site))
+        row, cell = self.row_of_site[order], self.cell_of_site[order]
+        starts = np.flatnonzero(np.r_[True, (np.diff(row) != 0) | (np.diff(cell) != 0)])
+        return row[starts], cell[starts], order, starts
+
+    def of_pairs(self, of_site: Float[np.ndarray, "sites own"]) -> Float[np.ndarray, "pairs own"]:
+        """Derivatives by a cell's own parameters, summed over the sites of a row in the same cell."""
+        _, _, order, starts = self._pairs
+        return of_site[order] if len(starts) == len(order) else np.add.reduceat(of_site[order], starts)
+
+    @cached_property
+    def plan(self) -> tuple[Front, ...]:
+        """The fronts, in the order of elimination: always the cell with the fewest neighbours left."""
+        row, cell, _, _ = self._pairs
+        turns, neighbours = _elimination_order(len(self.own), row, cell)
+        place = np.empty(len(self.own), int)
+        place[turns] = np.arange(len(turns))
+        # A row belongs to the front of its cell that is eliminated first.
+        front_of_row = np.full(self.rows, len(turns))
+        np.minimum.at(front_of_row, row, place[cell])
+        cells_of_row = np.bincount(row, minlength=self.rows)
+        by_front = np.argsort(front_of_row[row], kind="stable")
+        cuts = np.searchsorted(front_of_row[row][by_front], np.arange(len(turns) + 1))
+        fronts = []
+        for at, turn in enumerate(turns):
+            mine = by_front[cuts[at] : cuts[at + 1]]
+            single = cells_of_row[row[mine]] == 1
+            later = tuple(sorted(neighbours[turn], key=lambda other: place[other]))
+            cells = (turn, *later)
+            fronts.append(
+                Front(turn, later, _gathered(mine[single], row, cell, cells[:1]),
+                      _gathered(mine[~single], row, cell, cells))
+            )  # fmt: skip
+        return tuple(fronts)
+
+    @cached_property
+    def pays(self) -> bool:
+        """Whether elimination by cell is cheaper than a dense factorisation."""
+        cells, own = self.own.shape
+        if cells < 2 or own == 0:
+            return False
+        shared = self.size - cells * own
+        dense = 2.0 * self.rows * self.size * min(self.rows, self.size)
+        left, root, work = np.zeros(cells, int), 0, OVERHEAD * cells
+        for front in self.plan:
+            alone, coupled = len(front.alone.rows), len(front.coupled.rows)
+            rest = own * len(front.neighbours) + shared + 1
+            if len(front.neighbours) == 0:
+                alone += left[front.cell]
+            else:
+                coupled += left[front.cell]
+                left[front.neighbours[0]] += min(coupled, rest)
+            work += 2.0 * own * (alone * (own + 2 * shared) + coupled * (own + 2 * rest))
+            root += alone
+        work += 2.0 * root * shared * min(root, shared)
+        return bool(work < WORTH_IT * dense)
+
+
+def trained_labels(size: int, labels: int, cells: int) -> Int[np.ndarray, "cells labels"]:
+    """Where in theta the label of each cell is, E being its last part, stored label by label."""
+    return size - labels * cells + np.arange(labels * cells).reshape(labels, cells).T
+
+
+class ByCell(NamedTuple):
+    """A Jacobian by cell: derivatives of every row by the shared parameters, of every site by its cell's own."""
+
+    shared: Float[np.ndarray, "rows shared"]
+    own: Float[np.ndarray, "sites own"]
+    pattern: Pattern
+
+
+def _elimination_order(cells: int, row: np.ndarray, cell: np.ndarray) -> tuple[list[int], list[set[int]]]:
+    """Greedy minimum degree: the cells in turn, and the neighbours each still has when its turn comes."""
+    around: list[set[int]] = [set() for _ in range(cells)]
+    cuts = np.flatnonzero(np.diff(row)) + 1
+    for group in {tuple(group.tolist()) for group in np.split(cell, cuts) if len(group) > 1}:
+        for one in group:
+            around[one].update(group)
+    for one in range(cells):
+        around[one].discard(one)
+    turns, waiting, at_turn = [], set(range(cells)), [set[int]() for _ in range(cells)]
+    while waiting:
+        turn = min(waiting, key=lambda one: (len(around[one]), one))
+        waiting.remove(turn)
+        turns.append(turn)
+        at_turn[turn] = around[turn]
+        for one in around[turn]:
+            around[one] = (around[one] | around[turn]) - {one, turn}
+    return turns, at_turn
+
+
+def _gathered(pairs: np.ndarray, row: np.ndarray, cell: np.ndarray, cells: tuple[int, ...]) -> Pairs:
+    """The pairs of a front's rows, cell by cell."""
+    rows, place = np.unique(row[pairs], return_inverse=True)
+    of_cell = [np.flatnonzero(cell[pairs] == one) for one in cells]
+    return Pairs(rows, tuple((place[found], pairs[found]) for found in of_cell))
