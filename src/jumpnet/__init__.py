@@ -1,44 +1,24 @@
 """jumpnet: elliptic interface problems without a mesh, by one shallow network that is allowed to jump.
 
-The names here are the public ones; see the documentation for a tour.
+The public names are those of `_public`; see the documentation for a tour. They are loaded when the first of them is
+used, so that `jumpnet --help` does not wait for JAX.
 """
 
-from jumpnet import charts, models, optim
-from jumpnet.collocation import Points
-from jumpnet.driver import approximate, solve
-from jumpnet.errors import (
-    ExpressionError,
-    GeometryError,
-    JumpnetError,
-    JumpnetWarning,
-    ModelError,
-    ProblemError,
-    SolutionError,
-)
-from jumpnet.geometry import (
-    Ball,
-    Box,
-    Curve,
-    Disk,
-    Ellipse,
-    Ellipsoid,
-    HalfSpace,
-    Interval,
-    LevelSet,
-    Partition,
-    Star,
-    Superellipse,
-    Superquadric,
-)
-from jumpnet.optim import Status
-from jumpnet.problem import Dirichlet, Jump, Neumann, Problem, Robin, manufactured
-from jumpnet.solution import Solution, load
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jumpnet._public import *  # noqa: F403
+else:
+
+    def __getattr__(name: str) -> object:
+        public = import_module("jumpnet._public")
+        if name == "__all__" or name in public.__all__:
+            return getattr(public, name)
+        raise AttributeError(f"module 'jumpnet' has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *import_module("jumpnet._public").__all__})
+
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "Ball", "Box", "Curve", "Dirichlet", "Disk", "Ellipse", "Ellipsoid", "ExpressionError", "GeometryError",
-    "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning", "LevelSet", "ModelError", "Neumann",
-    "Partition", "Points", "Problem", "ProblemError", "Robin", "Solution", "SolutionError", "Star", "Status",
-    "Superellipse", "Superquadric", "approximate", "charts", "load", "manufactured", "models", "optim", "solve",
-]  # fmt: skip

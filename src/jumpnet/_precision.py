@@ -5,11 +5,16 @@ the user's own JAX code does, so every public call that reaches JAX enters this 
 JAX array leaves it.
 """
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from jumpnet._compiled import kept
 
 
-def float64() -> AbstractContextManager[None]:
-    """A context in which JAX computes in float64, for this thread only."""
+@contextmanager
+def float64() -> Iterator[None]:
+    """A context in which JAX computes in float64 and keeps what it compiles, for this thread only."""
     import jax
 
-    return jax.enable_x64(True)
+    with jax.enable_x64(True), kept():
+        yield

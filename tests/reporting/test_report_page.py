@@ -55,7 +55,7 @@ def test_what_the_page_tells(text, plane):
 @pytest.fixture
 def no_figures(monkeypatch):
     """Drawing takes seconds, and these tests read the text only."""
-    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda solution: "")
+    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda solution, picture: "")
     monkeypatch.setattr("jumpnet.reporting.page._history", lambda solution: "")
 
 

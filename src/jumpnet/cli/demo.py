@@ -61,8 +61,9 @@ def _draw(session: Session, folder: Path, solved: "list[tuple[Case, Solution]]")
     from jumpnet.experiments.demo import DOMAINS
     from jumpnet.reporting import plot_domain, plot_history, write_report
 
+    pictures = []
     for case, solution in solved:
-        solution.plot(folder / f"{case.example.name}.png")
+        pictures.append(solution.plot(folder / f"{case.example.name}.png"))
         session.keep(folder / f"{case.example.name}.png")
     for name, domain in DOMAINS.items():
         plot_domain(domain(), folder / f"{name}.png")
@@ -70,6 +71,6 @@ def _draw(session: Session, folder: Path, solved: "list[tuple[Case, Solution]]")
     for case, solution in solved:
         plot_history(solution.history, folder / f"history-{case.example.name}.png")
         session.keep(folder / f"history-{case.example.name}.png")
-    for (case, solution), name in zip(solved, ("report.html", "report-disk.html"), strict=True):
-        write_report(solution, folder / name, title=f"{case.example.name}: {case.title}")
+    for (case, solution), picture, name in zip(solved, pictures, ("report.html", "report-disk.html"), strict=True):
+        write_report(solution, folder / name, title=f"{case.example.name}: {case.title}", picture=picture)
         session.keep(folder / name)

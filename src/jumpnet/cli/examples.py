@@ -32,9 +32,11 @@ def run(session: Session, name: str, output: str | None, seed: int, steps: int) 
     if exit_code(solution.status) == INTERRUPTED:
         raise KeyboardInterrupt
     if folder is not None:
-        solution.plot(folder / f"{name}.png")
+        from jumpnet.reporting import write_report
+
+        picture = solution.plot(folder / f"{name}.png")
         session.keep(folder / f"{name}.png")
-        solution.write_report(folder / f"{name}.html")
+        write_report(solution, folder / f"{name}.html", picture=picture)
         session.keep(folder / f"{name}.html")
     session.say_written()
     return exit_code(solution.status)

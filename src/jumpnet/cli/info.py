@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from jumpnet.cli.session import SOLVED, Session
 
 PACKAGES = (
-    "jax", "jaxlib", "equinox", "optax", "numpy", "scipy", "sympy", "matplotlib", "safetensors", "pydantic",
+    "jax", "jaxlib", "optax", "numpy", "scipy", "sympy", "matplotlib", "safetensors", "pydantic",
     "typer", "rich",
 )  # fmt: skip
 OPTIONAL = ("ngsolve", "meshio", "shapely", "scikit-image", "trimesh", "dask")

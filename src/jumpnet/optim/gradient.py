@@ -1,18 +1,20 @@
 """Adam and L-BFGS (optax), for comparison: on these problems they stop many digits above Levenberg-Marquardt."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jaxtyping import Array, Float
 
 from jumpnet._precision import float64
 from jumpnet.optim.loop import LeastSquares, Stop
 from jumpnet.optim.result import Record
+
+if TYPE_CHECKING:  # optax is imported where it is used: most solves never do
+    from optax import GradientTransformationExtraArgs
 
 # Steps between two looks at the clock: enough to hide the cost of leaving the compiled loop.
 CHUNK = 50
@@ -29,13 +31,13 @@ class State:
     steps: int = 0
 
 
-@eqx.filter_jit
-def _chunk(update, objective, data, theta: Array, inner: Any, count: int):
+@partial(jax.jit, static_argnums=(0, 1, 5))
+def _chunk(method: "_FirstOrder", objective, data, theta: Array, inner: Any, count: int):
     """`count` steps; returns the last parameters, the best of them, and all losses."""
 
     def body(carry, _):
         theta, inner, best, best_loss = carry
-        theta, inner, loss = update(objective, data, theta, inner)
+        theta, inner, loss = method._update(objective, data, theta, inner)
         better = loss < best_loss
         return (theta, inner, jnp.where(better, theta, best), jnp.where(better, loss, best_loss)), loss
 
@@ -48,7 +50,7 @@ class _FirstOrder:
 
     stop: Stop
 
-    def _transform(self) -> optax.GradientTransformationExtraArgs:
+    def _transform(self) -> "GradientTransformationExtraArgs":
         raise AssertionError("final classes say which transformation they use")
 
     def _update(self, objective, data, theta: Array, inner: Any) -> tuple[Array, Any, Array]:
@@ -67,9 +69,7 @@ class _FirstOrder:
         objective, data = system.objective()
         with float64():
             count = min(CHUNK, limit)
-            (theta, inner, best, best_loss), losses = _chunk(
-                self._update, objective, data, state.theta, state.inner, count
-            )
+            (theta, inner, best, best_loss), losses = _chunk(self, objective, data, state.theta, state.inner, count)
             best_loss, best, losses = float(best_loss), np.asarray(best), np.asarray(losses)
         terms = tuple(system.loss_of_terms(system.residual(np.asarray(theta))).tolist())
         records = [
@@ -93,10 +93,14 @@ class Adam(_FirstOrder):
     def __post_init__(self) -> None:
         object.__setattr__(self, "stop", Stop(self.tol, self.steps, self.time_limit))
 
-    def _transform(self) -> optax.GradientTransformationExtraArgs:
+    def _transform(self) -> "GradientTransformationExtraArgs":
+        import optax
+
         return optax.with_extra_args_support(optax.adam(self.rate))
 
     def _update(self, objective, data, theta: Array, inner: Any) -> tuple[Array, Any, Array]:
+        import optax
+
         gradient = jax.grad(objective)(theta, data)
         updates, inner = self._transform().update(gradient, inner, theta)
         theta = jnp.asarray(optax.apply_updates(theta, updates))
@@ -116,10 +120,14 @@ class LBFGS(_FirstOrder):
     def __post_init__(self) -> None:
         object.__setattr__(self, "stop", Stop(self.tol, self.steps, self.time_limit))
 
-    def _transform(self) -> optax.GradientTransformationExtraArgs:
+    def _transform(self) -> "GradientTransformationExtraArgs":
+        import optax
+
         return optax.lbfgs(memory_size=self.memory)
 
     def _update(self, objective, data, theta: Array, inner: Any) -> tuple[Array, Any, Array]:
+        import optax
+
         def value(t: Array) -> Array:
             return objective(t, data)
 

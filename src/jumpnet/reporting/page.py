@@ -28,12 +28,17 @@ img { max-width: 100%; height: auto; } footer { margin-top: 3rem; font-size: .8r
 """
 
 
-def write_report(solution: Solution, path: str | PathLike[str], *, title: str | None = None) -> None:
-    """Write a page about the solution: what came out, how far to trust it, figures, settings."""
-    write_file(path, page(solution, title).encode("utf-8", errors="replace"))
+def write_report(
+    solution: Solution, path: str | PathLike[str], *, title: str | None = None, picture: Figure | None = None
+) -> None:
+    """Write a page about the solution: what came out, how far to trust it, figures, settings.
+
+    `picture` is the figure of the solution if it has been drawn already.
+    """
+    write_file(path, page(solution, title, picture).encode("utf-8", errors="replace"))
 
 
-def page(solution: Solution, title: str | None = None) -> str:
+def page(solution: Solution, title: str | None = None, picture: Figure | None = None) -> str:
     """The page as text."""
     report = solution.report()
     name = escape(title or f"Interface problem in {solution.dim}-D with {solution.pieces} pieces")
@@ -41,7 +46,7 @@ def page(solution: Solution, title: str | None = None) -> str:
         f"<h1>{name}</h1>",
         _verdict(report),
         _figures(report),
-        _pictures(solution),
+        _pictures(solution, picture),
         _residuals(report),
         _history(solution),
         _settings(solution),
@@ -91,10 +96,11 @@ def _figures(report: TrustReport) -> str:
     return f"<dl>{items}</dl>"
 
 
-def _pictures(solution: Solution) -> str:
+def _pictures(solution: Solution, picture: Figure | None) -> str:
     if solution.partition is None:
         return "<p>The geometry was a callable and could not be stored, so the solution cannot be drawn here.</p>"
-    parts = ["<h2>Solution</h2>", _embedded(plot_solution(solution), "The solution and, where it is known, its error")]
+    drawn = picture or plot_solution(solution)
+    parts = ["<h2>Solution</h2>", _embedded(drawn, "The solution and, where it is known, its error")]
     if solution.dim <= 3:
         parts += ["<h2>Domain</h2>", _embedded(plot_domain(solution.partition), "The domain and its pieces")]
     return "\n".join(parts)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-import equinox as eqx
+import jax
 import numpy as np
 from jaxtyping import Array, Float, Int
 
@@ -20,7 +20,9 @@ Arrays = Array | np.ndarray
 Layout = tuple[tuple[int, int], ...]
 
 
-class Sites(eqx.Module):
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True, eq=False)
+class Sites:
     """Where functionals are taken, and with which coefficients; `x` is in whatever coordinates the coefficients are.
 
     A pytree, so that it can be handed to compiled functions as it is.

@@ -1,0 +1,5 @@
+"""Tests leave the user's cache of compiled code alone, and do not depend on what is in it."""
+
+import os
+
+os.environ["JUMPNET_CACHE"] = "off"
