@@ -42,10 +42,10 @@ class Front(NamedTuple):
 class Pattern:
     """The zero pattern of the Jacobian of a network on rows.
 
-    `own[l]` is where in theta the parameters of cell l alone are.
+    `own[l]` is where in theta the parameters of cell l alone are; cells may have different numbers of them.
     """
 
-    own: Int[np.ndarray, "cells own"]
+    own: tuple[Int[np.ndarray, " own"], ...]
     size: int
     row_of_site: Int[np.ndarray, " sites"]
     cell_of_site: Int[np.ndarray, " sites"]
@@ -54,7 +54,7 @@ class Pattern:
     @cached_property
     def shared(self) -> Int[np.ndarray, " shared"]:
         """Where in theta the parameters of all cells are."""
-        return np.setdiff1d(np.arange(self.size), self.own)
+        return np.setdiff1d(np.arange(self.size), np.concatenate(self.own))
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -97,15 +97,15 @@ class Pattern:
     @cached_property
     def pays(self) -> bool:
         """Whether elimination by cell is cheaper than a dense factorisation."""
-        cells, own = self.own.shape
-        if cells < 2 or own == 0:
+        cells, shared = len(self.own), len(self.shared)
+        if cells < 2 or shared == self.size:
             return False
-        shared = self.size - cells * own
         dense = 2.0 * self.rows * self.size * min(self.rows, self.size)
         left, root, work = np.zeros(cells, int), 0, OVERHEAD * cells
         for front in self.plan:
             alone, coupled = len(front.alone.rows), len(front.coupled.rows)
-            rest = own * len(front.neighbours) + shared + 1
+            own = len(self.own[front.cell])
+            rest = sum(len(self.own[one]) for one in front.neighbours) + shared + 1
             if len(front.neighbours) == 0:
                 alone += left[front.cell]
             else:

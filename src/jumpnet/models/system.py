@@ -115,7 +115,7 @@ class System:
         weighted = Sites(s.x, s.cell, s.a0 * w, s.a1 * w[:, None], s.a2 * w[:, None, None])
         order = site_order(self._layout)
         self.pattern = Pattern(
-            network.own, network.size, rows.row_of_site[order], np.asarray(s.cell)[order], len(rows.rhs)
+            tuple(network.own), network.size, rows.row_of_site[order], np.asarray(s.cell)[order], len(rows.rhs)
         )
         with float64():
             self._sites: Sites = jax.tree.map(lambda part: jnp.asarray(np.asarray(part)[order]), weighted)

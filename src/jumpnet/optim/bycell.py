@@ -31,21 +31,24 @@ class Eliminated(NamedTuple):
 def by_cell_step(J: ByCell, r: Float[np.ndarray, " rows"], damping: float) -> np.ndarray | None:
     """The step d that minimises |J d + r|^2 + mu |d|^2; None where a factor is singular."""
     pattern = J.pattern
-    width, shared = pattern.own.shape[1], len(pattern.shared)
+    widths, shared = [len(own) for own in pattern.own], len(pattern.shared)
     own, tail = pattern.of_pairs(J.own), np.column_stack([J.shared, r])
     # Left over to a cell by earlier ones: (neighbours besides that cell, rows).
     left: dict[int, list[tuple[tuple[int, ...], np.ndarray]]] = defaultdict(list)
     root, done = [np.zeros((0, shared + 1))], []
     for cell, neighbours, alone, coupled in pattern.plan:
+        width = widths[cell]
         R, rest = np.sqrt(damping) * np.eye(width), np.zeros((width, shared + 1))
         given = [rows for others, rows in left[cell] if not others]
-        R, rest, over = _eliminated(R, rest, np.concatenate([_front(alone, own, tail), *given]))
+        R, rest, over = _eliminated(R, rest, np.concatenate([_front(alone, own, tail, [width]), *given]))
         root.append(over)
         if neighbours:
-            columns = {one: (1 + at) * width for at, one in enumerate(neighbours)}
-            rest = np.column_stack([np.zeros((width, len(neighbours) * width)), rest])
-            given = [_spread(rows, others, columns, width) for others, rows in left[cell] if others]
-            R, rest, over = _eliminated(R, rest, np.concatenate([_front(coupled, own, tail), *given]))
+            columns = [widths[one] for one in (cell, *neighbours)]
+            rest = np.column_stack([np.zeros((width, sum(columns[1:]))), rest])
+            given = [
+                _spread(rows, (cell, *others), (cell, *neighbours), columns) for others, rows in left[cell] if others
+            ]
+            R, rest, over = _eliminated(R, rest, np.concatenate([_front(coupled, own, tail, columns), *given]))
             left[neighbours[0]].append((neighbours[1:], _compressed(over)))
         done.append(Eliminated(cell, neighbours, R, rest))
     d = np.zeros(pattern.size)
@@ -64,33 +67,37 @@ def by_cell_step(J: ByCell, r: Float[np.ndarray, " rows"], damping: float) -> np
     return d
 
 
-def _front(pairs: Pairs, own: np.ndarray, tail: np.ndarray) -> np.ndarray:
+def _front(pairs: Pairs, own: np.ndarray, tail: np.ndarray, widths: list[int]) -> np.ndarray:
     """The rows of a front as a matrix: own columns cell by cell, then shared columns and right-hand side."""
-    width = own.shape[1]
-    matrix = np.zeros((len(pairs.rows), len(pairs.touched) * width + tail.shape[1]), order="F")
-    for at, (places, which) in enumerate(pairs.touched):
-        matrix[places, at * width : (at + 1) * width] = own[which]
-    matrix[:, len(pairs.touched) * width :] = tail[pairs.rows]
+    matrix = np.zeros((len(pairs.rows), sum(widths) + tail.shape[1]), order="F")
+    at = 0
+    for width, (places, which) in zip(widths, pairs.touched, strict=True):
+        matrix[places, at : at + width] = own[which, :width]
+        at += width
+    matrix[:, at:] = tail[pairs.rows]
     return matrix
 
 
 def _eliminated(R: np.ndarray, rest: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """QR of [R rest; rows] on the columns of R: the new R and rest, and the rows without these columns."""
     width = len(R)
-    if len(rows) == 0:
+    if len(rows) == 0 or width == 0:
         return R, rest, rows[:, width:]
     R, V, T, _ = _tpqrt(0, min(32, width), R, rows[:, :width], overwrite_a=1)
     rest, rows, _ = _tpmqrt(0, V, T, rest, rows[:, width:], side="L", trans="T")
     return R, rest, rows
 
 
-def _spread(rows: np.ndarray, others: tuple[int, ...], columns: dict[int, int], width: int) -> np.ndarray:
-    """Rows left over by a front with some neighbours, in the columns of a front with more of them."""
-    tail = rows.shape[1] - (1 + len(others)) * width
-    out = np.zeros((len(rows), (1 + len(columns)) * width + tail))
-    out[:, :width], out[:, out.shape[1] - tail :] = rows[:, :width], rows[:, rows.shape[1] - tail :]
-    for at, one in enumerate(others, start=1):
-        out[:, columns[one] : columns[one] + width] = rows[:, at * width : (at + 1) * width]
+def _spread(rows: np.ndarray, cells: tuple[int, ...], front: tuple[int, ...], widths: list[int]) -> np.ndarray:
+    """Rows left over on the columns of some cells, in the columns of a front that has more of them."""
+    ends = np.cumsum([0, *widths])
+    tail = rows.shape[1] - sum(widths[front.index(one)] for one in cells)
+    out, taken = np.zeros((len(rows), ends[-1] + tail)), 0
+    for one in cells:
+        at = front.index(one)
+        out[:, ends[at] : ends[at + 1]] = rows[:, taken : taken + widths[at]]
+        taken += widths[at]
+    out[:, ends[-1] :] = rows[:, taken:]
     return out
 
 
