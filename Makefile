@@ -55,8 +55,8 @@ layers: install ## no layer imports from one above it
 docs: install ## build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet
 
-bench: install ## time the kernels against LAPACK and automatic differentiation
-	$(BIN)/python benchmarks/step.py
+bench: install ## measure speed and accuracy beside others; into bench-output/ (BENCH=--quick: two minutes)
+	$(BIN)/jumpnet bench -o bench-output $(BENCH)
 
 format: install ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .

@@ -161,6 +161,26 @@ def reproduce(
 
 
 @app.command()
+def bench(
+    ctx: typer.Context,
+    output: Directory = "bench-output",
+    only: Annotated[
+        str,
+        typer.Option(
+            "--only",
+            metavar="NAME,...",
+            help="Those of training, assembly, step, onehot, pieces, growth, accuracy, latency to measure.",
+        ),
+    ] = "",
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes: about two minutes.")] = False,
+) -> None:
+    """Measure time and accuracy beside other ways to the same numbers, as ratios."""
+    from jumpnet.cli.bench import run
+
+    raise typer.Exit(run(ctx.obj, output, only, quick))
+
+
+@app.command()
 def info(ctx: typer.Context) -> None:
     """Versions, devices and threads: what to put into a bug report."""
     from jumpnet.cli.info import run

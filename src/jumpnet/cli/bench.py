@@ -1,0 +1,63 @@
+"""`jumpnet bench`: measured beside others in one run; the files are up to date after each number."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jumpnet.cli.session import SOLVED, Session, output_directory
+
+if TYPE_CHECKING:
+    from jumpnet.experiments.bench.report import Report, Table
+
+
+def run(session: Session, output: str, only: str, quick: bool) -> int:
+    """Measure what is asked for, print each table when it is complete, and keep the files up to date."""
+    from jumpnet.experiments.bench import plan, suite
+    from jumpnet.experiments.bench.report import Report
+    from jumpnet.experiments.bench.timing import machine
+
+    names = [name.strip() for name in only.split(",") if name.strip()]
+    comparisons, folder = suite.chosen(names), output_directory(output)
+    command = "jumpnet bench" + " --quick" * quick + (f" --only {','.join(names)}" if names else "")
+    report = Report(command, machine())
+
+    def changed(table: "Table", done: bool) -> None:
+        _write(session, folder, report)
+        if done:
+            session.say(table.markdown() + "\n")
+            _draw(session, folder, table)
+
+    with _shown(session) as tell:
+        suite.run(report, comparisons, plan.QUICK if quick else plan.FULL, tell, changed)
+    session.say_written()
+    return SOLVED
+
+
+@contextmanager
+def _shown(session: Session) -> Iterator[Callable[[str], None]]:
+    """What is being measured: a line that changes on a terminal, a line each elsewhere."""
+    if session.quiet or not session.err.is_terminal:
+        yield (lambda text: None) if session.quiet else session.tell
+        return
+    with session.err.status("starting") as status:
+        yield status.update
+
+
+def _write(session: Session, folder: Path, report: "Report") -> None:
+    from jumpnet.reporting.canvas import write_file
+
+    for name, content in (("bench.json", report.json()), ("bench.md", report.markdown())):
+        write_file(folder / name, content.encode())
+        if folder / name not in session.written:
+            session.keep(folder / name)
+
+
+def _draw(session: Session, folder: Path, table: "Table") -> None:
+    from jumpnet.experiments.bench.figures import drawn
+    from jumpnet.reporting.canvas import finished
+
+    figure = drawn(table)
+    if figure is not None:
+        finished(figure, folder / f"{table.name}.png")
+        session.keep(folder / f"{table.name}.png")
