@@ -33,7 +33,7 @@ def run(script: str, *arguments: str, seconds: float) -> list[dict[str, Any]]:
     return printed(str(_folder() / script), *arguments, seconds=seconds)
 
 
-def printed(*arguments: str, seconds: float) -> list[dict[str, Any]]:
+def printed(*arguments: str, seconds: float, **environment: str) -> list[dict[str, Any]]:
     """The lines of JSON that Python prints when it is started with these arguments."""
     try:
         done = subprocess.run(
@@ -41,7 +41,7 @@ def printed(*arguments: str, seconds: float) -> list[dict[str, Any]]:
             capture_output=True,
             text=True,
             timeout=seconds,
-            env=os.environ | ONE_THREAD,
+            env=os.environ | ONE_THREAD | environment,
             check=False,
         )
     except subprocess.TimeoutExpired as late:
