@@ -1,9 +1,10 @@
 """Charts: the coordinates in which cells are seen, and their automatic choice."""
 
-from jumpnet.charts.atlas import Atlas, Box, Chart, Pole, Slit, Slots, chart_from_spec
-from jumpnet.charts.choice import Charts, choose_atlases, hole_charts
+from jumpnet.charts.atlas import Affine, Atlas, Box, Chart, Pole, Slit, Slots, chart_from_spec
+from jumpnet.charts.choice import Charts, choose_atlases, hole_charts, inverse_root, local_boxes
 
 __all__ = [
+    "Affine",
     "Atlas",
     "Box",
     "Chart",
@@ -14,4 +15,6 @@ __all__ = [
     "chart_from_spec",
     "choose_atlases",
     "hole_charts",
+    "inverse_root",
+    "local_boxes",
 ]

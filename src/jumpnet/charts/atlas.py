@@ -60,6 +60,28 @@ class Box(Chart):
 
 
 @dataclass(frozen=True)
+class Affine(Chart):
+    """T (x - center)/radius in some cells: T makes the cell's A the identity, so that lengths count alike."""
+
+    cells: tuple[int, ...]
+    center: Float[np.ndarray, " d"]
+    transform: Float[np.ndarray, "d d"]
+    radius: float
+
+    @property
+    def outputs(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return len(self.center)
+
+    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Jet:
+        n, d = x.shape
+        t = self.transform / self.radius
+        return _where_cell(self.cells, cell, (x - self.center) @ t.T, np.tile(t, (n, 1, 1)), np.zeros((n, d, d, d)))
+
+    def spec(self) -> dict[str, Any]:
+        return _about_a_point("affine", self)
+
+
+@dataclass(frozen=True)
 class Pole(Chart):
     """R^(d-1) z/|z|^d with z = T (x - center): the dipole field about a point inside a hole of some cells.
 
@@ -91,13 +113,7 @@ class Pole(Chart):
         return _where_cell(self.cells, cell, y, dy @ t, np.einsum("nkab,ai,bj->nkij", d2y, t, t, optimize=True))
 
     def spec(self) -> dict[str, Any]:
-        return {
-            "chart": "pole",
-            "cells": list(self.cells),
-            "center": self.center.tolist(),
-            "transform": self.transform.tolist(),
-            "radius": self.radius,
-        }
+        return _about_a_point("pole", self)
 
 
 @dataclass(frozen=True)
@@ -164,6 +180,16 @@ class Slots(Chart):
         return {"chart": "slots", "charts": [chart.spec() for chart in self.charts]}
 
 
+def _about_a_point(name: str, chart: Affine | Pole) -> dict[str, Any]:
+    return {
+        "chart": name,
+        "cells": list(chart.cells),
+        "center": chart.center.tolist(),
+        "transform": chart.transform.tolist(),
+        "radius": chart.radius,
+    }
+
+
 def _where_cell(cells: tuple[int, ...], cell: np.ndarray, *jet: np.ndarray) -> Jet:
     mine = np.isin(cell, cells)
     y, dy, d2y = (np.where(mine.reshape(-1, *[1] * (part.ndim - 1)), part, 0.0) for part in jet)
@@ -218,10 +244,10 @@ def chart_from_spec(spec: Mapping[str, Any]) -> Chart:
         return Box(np.array(spec["center"], float), np.array(spec["halfwidth"], float))
     if kind == "slots":
         return Slots(tuple(chart_from_spec(item) for item in spec["charts"]))
-    if kind in ("pole", "slit"):
+    if kind in ("affine", "pole", "slit"):
         common = tuple(spec["cells"]), np.array(spec["center"], float), np.array(spec["transform"], float)
-        if kind == "pole":
-            return Pole(*common, float(spec["radius"]))
+        if kind != "slit":
+            return (Pole if kind == "pole" else Affine)(*common, float(spec["radius"]))
         return Slit(*common, complex(*spec["focus"]), float(spec["axes_sum"]))
     raise SolutionError(
         f"the file names a chart {kind!r}, which this version of jumpnet does not know; upgrade jumpnet."

@@ -13,7 +13,8 @@ from jumpnet.geometry import Hole, Partition
 Charts = Literal["auto", "paper", "box", "local"] | Sequence[Chart]
 Tensor = Callable[[int, np.ndarray], np.ndarray]
 
-# Above this many pieces each is seen in its own box: one network cannot resolve many short pieces in one coordinate.
+# Above this many pieces, and always in 1-D, each is seen in its own box: one network cannot resolve many short pieces
+# in one coordinate.
 MANY_PIECES = 8
 # Up to this many holes each gets inputs of its own; beyond, cells share inputs and only a cell's own holes count.
 MANY_HOLES = 4
@@ -33,9 +34,10 @@ def choose_atlases(charts: Charts, partition: Partition, tensor: Tensor | None =
     if charts == "box":
         return [Atlas((_domain_box(partition),))]
     if charts == "local":
-        return [Atlas((_local_boxes(partition),))]
+        return [Atlas((local_boxes(partition),))]
     if charts == "auto":
-        box = _local_boxes(partition) if partition.size > MANY_PIECES else _domain_box(partition)
+        many = partition.dim == 1 or partition.size > MANY_PIECES
+        box = local_boxes(partition) if many else _domain_box(partition)
         poles = [] if tensor is None or partition.dim == 1 else list(hole_charts(partition, tensor))
         return [Atlas((box,))] + [Atlas((box, *_in_slots(poles)))] * bool(poles)
     raise ModelError(f'charts is {charts!r}; choose "auto", "paper", "box", "local" or give a list of charts.')
@@ -45,12 +47,13 @@ def hole_charts(partition: Partition, tensor: Tensor) -> Iterator[Chart]:
     """A chart for each hole of each piece."""
     for piece in range(partition.size):
         for hole in partition.holes(piece):
-            yield from _charts_of_hole(partition, piece, hole, tensor)
+            yield from charts_of_hole(partition, piece, hole, tensor)
 
 
-def _charts_of_hole(partition: Partition, piece: int, hole: Hole, tensor: Tensor) -> Iterator[Chart]:
+def charts_of_hole(partition: Partition, piece: int, hole: Hole, tensor: Tensor) -> Iterator[Chart]:
+    """A drawn-out pole in the plane; in space one pole, or several along an elongated hole."""
     A = tensor(piece, hole.points).mean(axis=0)
-    transform = _inverse_root(A)
+    transform = inverse_root(A)
     fitted = _fit_ellipsoid((hole.points - hole.center) @ transform.T)
     shift, axes, directions = fitted
     center = hole.center + np.linalg.solve(transform, shift)
@@ -117,7 +120,7 @@ def _deepest_point(
     return candidates[best], float(distance[best])
 
 
-def _inverse_root(A: Float[np.ndarray, "d d"]) -> Float[np.ndarray, "d d"]:
+def inverse_root(A: Float[np.ndarray, "d d"]) -> Float[np.ndarray, "d d"]:
     """A^(-1/2), scaled to determinant one: the linear map after which A is a multiple of the identity."""
     eigenvalues, vectors = np.linalg.eigh(A)
     root = (vectors / np.sqrt(eigenvalues)) @ vectors.T
@@ -142,7 +145,8 @@ def _domain_box(partition: Partition) -> Box:
     return Box(np.tile((lower + upper) / 2, (partition.size, 1)), np.tile((upper - lower) / 2, (partition.size, 1)))
 
 
-def _local_boxes(partition: Partition) -> Box:
+def local_boxes(partition: Partition) -> Box:
+    """Each piece in its own box."""
     ends = [partition.piece_bounds(piece) for piece in range(partition.size)]
     lower, upper = (np.array([np.asarray(end[side], float) for end in ends]) for side in (0, 1))
     return Box((lower + upper) / 2, (upper - lower) / 2)

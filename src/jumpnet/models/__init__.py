@@ -2,6 +2,7 @@
 
 from jumpnet.models.activations import ACTIVATIONS
 from jumpnet.models.bycell import ByCell
+from jumpnet.models.frozen import Frozen, LinearSystem
 from jumpnet.models.specs import CategoricalEmbedding, Deep, Model, OneHot, ScalarEncoding, Separate
 from jumpnet.models.storage import network_from_spec, network_spec
 from jumpnet.models.system import Network, System, site_values
@@ -11,6 +12,8 @@ __all__ = [
     "ByCell",
     "CategoricalEmbedding",
     "Deep",
+    "Frozen",
+    "LinearSystem",
     "Model",
     "Network",
     "OneHot",

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, Int
 
 from jumpnet._precision import float64
 from jumpnet.models.bycell import ByCell, Pattern
+from jumpnet.models.frozen import Frozen
 from jumpnet.models.shallow import Blocks
 from jumpnet.rows import Layout, Rows, Sites
 
@@ -62,9 +63,16 @@ def sum_over_sites(of_sites: Float[Array, "*batch sites"], layout: Layout) -> Fl
 
 
 @partial(jax.jit, static_argnums=0)
-def site_values(network: Network, theta: Array, sites: Sites) -> Array:
-    """The functional of every site, compiled."""
+def _compiled_values(network: Network, theta: Array, sites: Sites) -> Array:
     return network.values(theta, sites)
+
+
+def site_values(network: Network | Frozen, theta: Float[np.ndarray, " parameters"], sites: Sites) -> np.ndarray:
+    """The functional of every site."""
+    if isinstance(network, Frozen):
+        return network.values(theta, sites)
+    with float64():
+        return np.asarray(_compiled_values(network, theta, sites))
 
 
 @partial(jax.jit, static_argnums=(0, 1))

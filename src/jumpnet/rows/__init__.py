@@ -1,7 +1,7 @@
 """Rows: the table of linear functionals that everything after the problem works on."""
 
 from jumpnet.rows.equations import equations, values
-from jumpnet.rows.table import Layout, Rows, Sites, row_family, stack
+from jumpnet.rows.table import Layout, Rows, Sites, row_family, select, stack
 from jumpnet.rows.weights import Weights, functional_size, weigh
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "equations",
     "functional_size",
     "row_family",
+    "select",
     "stack",
     "values",
     "weigh",

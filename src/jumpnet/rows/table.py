@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import jax
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 Arrays = Array | np.ndarray
 Layout = tuple[tuple[int, int], ...]
@@ -114,3 +114,14 @@ def stack(families: Iterable[Rows]) -> Rows:
         term,
         tuple(names),
     )
+
+
+def select(rows: Rows, keep: Bool[np.ndarray, " rows"]) -> Rows:
+    """Some of the rows; families that lose all of theirs go too."""
+    of_site = np.repeat(keep, rows.counts)
+    s = rows.sites
+    sites = Sites(*(np.asarray(part)[of_site] for part in (s.x, s.cell, s.a0, s.a1, s.a2)))
+    kept = np.unique(rows.term[keep])
+    term = np.searchsorted(kept, rows.term[keep])
+    terms = tuple(rows.terms[index] for index in kept)
+    return Rows(sites, rows.counts[keep], rows.rhs[keep], rows.weight[keep], term, terms)

@@ -1,5 +1,6 @@
 """The trust report: what is known about a solution without knowing the exact one, and the error where that is known."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +46,7 @@ class TrustReport:
     held_out_loss: float
     errors: Errors | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    estimate: float = math.nan
 
     @property
     def worst(self) -> Residual | None:
@@ -57,6 +59,10 @@ class TrustReport:
             f"training   loss {self.loss:.2e} after {self.steps} steps, {self.parameters} parameters",
             f"held out   loss {self.held_out_loss:.2e} on points the training never saw",
         ]
+        if "method" in self.settings:
+            lines.insert(1, f"method     {self.settings['method']}")
+        if not math.isnan(self.estimate):
+            lines.append(f"estimate   L2 error {self.estimate:.1e}, from residuals and changes alone")
         if self.errors is not None:
             lines.append(f"error      {self.errors}")
         width = max((len(r.term) for r in self.held_out), default=0)

@@ -9,19 +9,17 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from jumpnet._precision import float64
 from jumpnet.charts import Atlas
 from jumpnet.collocation import Stream
 from jumpnet.errors import SolutionError
 from jumpnet.fields import Field, TensorField
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
-from jumpnet.models import Network, site_values
+from jumpnet.models import Frozen, Network, site_values
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem
 from jumpnet.rows import Sites
@@ -37,10 +35,11 @@ Pieces = int | Sequence[int] | np.ndarray
 class Solution:
     """A solved problem. Call it for values; see the methods for everything else.
 
-    `partition` is None after loading a file whose geometry was a callable: then name the piece of each point.
+    `estimate` is the estimated root mean square error, nan where there is none. `partition` is None after loading a
+    file whose geometry was a callable: then name the piece of each point.
     """
 
-    network: Network
+    network: Network | Frozen
     theta: Float[np.ndarray, " parameters"]
     atlas: Atlas
     scale: float
@@ -55,6 +54,7 @@ class Solution:
     seed: int
     held_out: tuple[Residual, ...] = ()
     held_out_loss: float = np.nan
+    estimate: float = np.nan
     problem: Problem | None = None
     exact: tuple[Field, ...] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
@@ -123,6 +123,7 @@ class Solution:
             self.held_out_loss,
             self.errors() if known else None,
             dict(self.settings),
+            self.estimate,
         )
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -233,7 +234,5 @@ class Solution:
                     np.zeros((size, d, d)),
                 )
             )
-            with float64():
-                values = site_values(self.network, jnp.asarray(self.theta), sites)
-                result[part] = np.asarray(values)[:count]
+            result[part] = site_values(self.network, self.theta, sites)[:count]
         return self.scale * result

@@ -73,6 +73,7 @@ def _header(solution: Solution) -> dict[str, Any]:
         "steps": solution.steps,
         "held_out": [[r.term, r.rows, r.physical, r.scaled] for r in solution.held_out],
         "held_out_loss": solution.held_out_loss,
+        "estimate": solution.estimate,
         "terms": list(solution.history.terms),
         "settings": solution.settings,
     }
@@ -113,6 +114,7 @@ def _solution(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Solutio
         seed=int(header["seed"]),
         held_out=tuple(Residual(*item) for item in header["held_out"]),
         held_out_loss=float(header["held_out_loss"]),
+        estimate=float(header.get("estimate", "nan")),
         problem=problem,
         exact=None if header["exact"] is None else tuple(field_from_spec(item) for item in header["exact"]),
         settings=header["settings"],

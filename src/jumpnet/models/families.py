@@ -1,0 +1,263 @@
+"""Families of functions of a chart's coordinates, for models whose features are fixed and only weights are sought.
+
+Each family evaluates, for all its functions at once, the functional a0 f + a1 . grad f + a2 : hess f at sites: a
+matrix (sites, functions). Plain NumPy: a direct solve takes milliseconds, compiling for it would take seconds.
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from itertools import combinations_with_replacement
+from typing import Any, Protocol
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from jumpnet.errors import SolutionError
+from jumpnet.rows import Sites
+
+Matrix = Float[np.ndarray, "sites functions"]
+
+
+class Family(Protocol):
+    """Some functions of the coordinates."""
+
+    @property
+    def size(self) -> int: ...
+
+    def functionals(self, sites: Sites) -> Matrix: ...
+
+
+@dataclass(frozen=True)
+class Legendre:
+    """Products of Legendre polynomials of total degree at most `degree` in `inputs` coordinates.
+
+    Without the constant if `constant` is False: several charts of one cell need only one.
+    """
+
+    inputs: int
+    degree: int
+    constant: bool = True
+
+    @property
+    def size(self) -> int:
+        """The number of functions."""
+        return len(_exponents(self.inputs, self.degree)) - (not self.constant)
+
+    def functionals(self, sites: Sites) -> Matrix:
+        """The functional of every site, function by function."""
+        y, a0, a1, a2 = (np.asarray(part) for part in (sites.x, sites.a0, sites.a1, sites.a2))
+        exponents = _exponents(self.inputs, self.degree)[(0 if self.constant else 1) :]
+        jets = [_legendre_jet(y[:, k], self.degree) for k in range(self.inputs)]
+        # One product per first or second derivative; orders[k] is how often coordinate k is differentiated.
+        total = np.zeros((len(y), len(exponents)))
+        for orders, weight in _derivatives(self.inputs, a0, a1, a2):
+            if not weight.any():
+                continue
+            product = weight[:, None] * jets[0][orders[0]][:, exponents[:, 0]]
+            for k in range(1, self.inputs):
+                product *= jets[k][orders[k]][:, exponents[:, k]]
+            total += product
+        return total
+
+
+@dataclass(frozen=True)
+class Powers:
+    """Re and Im of z^n, n = 1..degree, z the complex number of two coordinates: harmonic functions of the plane.
+
+    `constant` adds 1, `logarithm` adds log |z|: a pole with a net flux.
+    """
+
+    degree: int
+    constant: bool = False
+    logarithm: bool = False
+
+    @property
+    def size(self) -> int:
+        """The number of functions."""
+        return 2 * self.degree + self.constant + self.logarithm
+
+    def functionals(self, sites: Sites) -> Matrix:
+        """The functional of every site, function by function."""
+        y, a0, a1, a2 = (np.asarray(part) for part in (sites.x, sites.a0, sites.a1, sites.a2))
+        z = (y[:, 0] + 1j * y[:, 1])[:, None]
+        # d/dy1 = f', d/dy2 = i f' for a complex-differentiable f.
+        b1 = (a1[:, 0] + 1j * a1[:, 1])[:, None]
+        b2 = (a2[:, 0, 0] - a2[:, 1, 1] + 2j * a2[:, 0, 1])[:, None]
+        n = np.arange(1, self.degree + 1)
+        powers = np.cumprod(np.broadcast_to(z, (len(z), self.degree)), axis=1)
+        ones = np.ones_like(z)
+        first = n * np.concatenate([ones, powers[:, :-1]], axis=1)[:, : self.degree]
+        total = a0[:, None] * powers + b1 * first
+        if a2.any():
+            second = np.concatenate([0 * ones, ones, powers[:, :-2]], axis=1)[:, : self.degree]
+            total += b2 * (n * (n - 1)) * second
+        columns = [total.real, total.imag]
+        if self.constant:
+            columns.append(a0[:, None])
+        if self.logarithm:
+            columns.append(a0[:, None] * np.log(np.abs(z)) + (b1 / z - b2 / z**2).real)
+        return np.concatenate(columns, axis=1)
+
+
+@dataclass(frozen=True)
+class Solid:
+    """Real and imaginary parts of the solid harmonics of degree at most `degree`: harmonic functions of space.
+
+    Growing ones, r^l Y_lm, or with `exterior` decaying ones, Y_lm / r^(l+1): multipoles at the origin. Normalised such
+    that each derivative of one is plus or minus another one.
+    """
+
+    degree: int
+    exterior: bool = False
+
+    @property
+    def size(self) -> int:
+        """The number of functions."""
+        return (self.degree + 1) ** 2
+
+    def functionals(self, sites: Sites) -> Matrix:
+        """The functional of every site, function by function."""
+        y, a0, a1, a2 = (np.asarray(part) for part in (sites.x, sites.a0, sites.a1, sites.a2))
+        # The functional in the derivatives d/dx + i d/dy, d/dx - i d/dy, d/dz.
+        b1, b2 = a1 @ LADDER, LADDER.T @ a2 @ LADDER
+        if self.exterior:
+            table, up, sign = _irregular(y, self.degree + 2), 1, (1, -1, -1)
+        else:
+            table, up, sign = _regular(y, self.degree), -1, (1, -1, 1)
+        steps = ((up, 1), (up, -1), (up, 0))  # each derivative changes l and m by so much
+        none = np.zeros(len(y), complex)
+        second = [(i, j, (1 if i == j else 2) * b2[:, i, j]) for i in range(3) for j in range(i + 1)]
+        second = second if a2.any() else []
+        columns = []
+        for l in range(self.degree + 1):
+            for m in range(l + 1):
+                total = a0 * table[l, m]
+                for (dl, dm), s, b in zip(steps, sign, b1.T, strict=True):
+                    total = total + s * b * table.get((l + dl, m + dm), none)
+                for i, j, b in second:
+                    where = (l + 2 * up, m + steps[i][1] + steps[j][1])
+                    total = total + sign[i] * sign[j] * b * table.get(where, none)
+                columns.append(np.real(total))
+                if m:
+                    columns.append(np.imag(total))
+        return np.stack(columns, axis=1)
+
+
+# d/dx and d/dy by d/dx + i d/dy and d/dx - i d/dy.
+LADDER = np.array([[0.5, 0.5, 0.0], [-0.5j, 0.5j, 0.0], [0.0, 0.0, 1.0]])
+
+
+@dataclass(frozen=True)
+class Ridges:
+    """tanh(w . y + b) for random w of size `scale` and planes through the box: a frozen random layer, and 1."""
+
+    inputs: int
+    neurons: int
+    scale: float = 0.5
+    seed: int = 0
+
+    @property
+    def size(self) -> int:
+        """The number of functions."""
+        return self.neurons + 1
+
+    def functionals(self, sites: Sites) -> Matrix:
+        """The functional of every site, function by function."""
+        y, a0, a1, a2 = (np.asarray(part) for part in (sites.x, sites.a0, sites.a1, sites.a2))
+        rng = np.random.default_rng([self.seed, self.inputs, self.neurons])
+        w = rng.uniform(-self.scale, self.scale, (self.inputs, self.neurons))
+        b = -np.sum(w * rng.uniform(-1, 1, w.shape), axis=0)
+        t = np.tanh(y @ w + b)
+        slope = 1 - t * t
+        total = a0[:, None] * t + (a1 @ w) * slope
+        if a2.any():
+            total -= 2 * t * slope * np.einsum("nij,ik,jk->nk", a2, w, w, optimize=True)
+        return np.concatenate([total, a0[:, None]], axis=1)
+
+
+FAMILIES = {"legendre": Legendre, "powers": Powers, "solid": Solid, "ridges": Ridges}
+
+
+def family_spec(family: Any) -> dict[str, Any]:
+    """The family as JSON."""
+    (name,) = (name for name, kind in FAMILIES.items() if isinstance(family, kind))
+    return {"family": name, **asdict(family)}
+
+
+def family_from_spec(spec: dict[str, Any]) -> Family:
+    """The family read back from JSON."""
+    kind = FAMILIES.get(spec.get("family", ""))
+    if kind is None:
+        raise SolutionError(
+            f"the file names functions {spec.get('family')!r}, which this version of jumpnet does not know; "
+            "upgrade jumpnet."
+        )
+    return kind(**{field.name: spec[field.name] for field in fields(kind)})
+
+
+@cache
+def _exponents(inputs: int, degree: int) -> Int[np.ndarray, "functions inputs"]:
+    """Degrees per coordinate of all products up to a total degree, the constant first."""
+    found = [
+        np.bincount(chosen, minlength=inputs)
+        for total in range(degree + 1)
+        for chosen in (list(c) for c in combinations_with_replacement(range(inputs), total))
+    ]
+    return np.array(found, int).reshape(-1, inputs)
+
+
+def _legendre_jet(t: Float[np.ndarray, " n"], degree: int) -> list[Float[np.ndarray, "n degrees"]]:
+    """P_0..P_degree and their first and second derivatives."""
+    p, p1, p2 = (np.zeros((degree + 1, len(t))) for _ in range(3))
+    p[0] = 1.0
+    if degree:
+        p[1], p1[1] = t, 1.0
+    for n in range(1, degree):
+        p[n + 1] = ((2 * n + 1) * t * p[n] - n * p[n - 1]) / (n + 1)
+        p1[n + 1] = p1[n - 1] + (2 * n + 1) * p[n]
+        p2[n + 1] = p2[n - 1] + (2 * n + 1) * p1[n]
+    return [part.T for part in (p, p1, p2)]
+
+
+def _derivatives(
+    inputs: int, a0: np.ndarray, a1: np.ndarray, a2: np.ndarray
+) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+    """The derivatives a functional is made of: how often each coordinate is differentiated, and its coefficient."""
+    none = (0,) * inputs
+    yield none, a0
+    for k in range(inputs):
+        yield (*none[:k], 1, *none[k + 1 :]), a1[:, k]
+        yield (*none[:k], 2, *none[k + 1 :]), a2[:, k, k]
+        for l in range(k):
+            yield tuple(int(at in (k, l)) for at in range(inputs)), 2 * a2[:, k, l]
+
+
+def _regular(y: Float[np.ndarray, "n 3"], degree: int) -> dict[tuple[int, int], np.ndarray]:
+    """r^l P_lm exp(i m phi)/(l + m)! for |m| <= l <= degree."""
+    x, z, r2 = y[:, 0] + 1j * y[:, 1], y[:, 2], np.sum(y * y, axis=1)
+    table = {(0, 0): np.ones(len(y), complex)}
+    for m in range(degree + 1):
+        if m:
+            table[m, m] = -x / (2 * m) * table[m - 1, m - 1]
+        for l in range(m + 1, degree + 1):
+            before = table[l - 2, m] if l >= m + 2 else 0.0
+            table[l, m] = ((2 * l - 1) * z * table[l - 1, m] - r2 * before) / ((l + m) * (l - m))
+    return _with_negative_orders(table)
+
+
+def _irregular(y: Float[np.ndarray, "n 3"], degree: int) -> dict[tuple[int, int], np.ndarray]:
+    """(l - m)! P_lm exp(i m phi)/r^(l + 1) for |m| <= l <= degree."""
+    x, z, r2 = y[:, 0] + 1j * y[:, 1], y[:, 2], np.sum(y * y, axis=1)
+    table = {(0, 0): (1 / np.sqrt(r2)).astype(complex)}
+    for m in range(degree + 1):
+        if m:
+            table[m, m] = -(2 * m - 1) * x / r2 * table[m - 1, m - 1]
+        for l in range(m + 1, degree + 1):
+            before = table[l - 2, m] if l >= m + 2 else 0.0
+            table[l, m] = ((2 * l - 1) * z * table[l - 1, m] - ((l - 1) ** 2 - m**2) * before) / r2
+    return _with_negative_orders(table)
+
+
+def _with_negative_orders(table: dict[tuple[int, int], np.ndarray]) -> dict[tuple[int, int], np.ndarray]:
+    return table | {(l, -m): (-1) ** m * value.conj() for (l, m), value in table.items() if m}
