@@ -12,7 +12,7 @@ A chart changes nothing else in the program, because it acts on the functional o
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +22,8 @@ from jaxtyping import Float, Int
 from jumpnet.errors import SolutionError
 from jumpnet.rows import Rows, Sites
 
-Jet = tuple[Float[np.ndarray, "n k"], Float[np.ndarray, "n k d"], Float[np.ndarray, "n k d d"]]
+# y, dy/dx and d2y/dx2; None for the latter where only first derivatives were asked for.
+Jet = tuple[Float[np.ndarray, "n k"], Float[np.ndarray, "n k d"], Float[np.ndarray, "n k d d"] | None]
 
 
 class Chart(ABC):
@@ -31,8 +32,8 @@ class Chart(ABC):
     outputs: int
 
     @abstractmethod
-    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Jet:
-        """y, dy/dx and d2y/dx2 at points seen from cells; zero in cells the chart does not belong to."""
+    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"], order: int = 2) -> Jet:
+        """y and its derivatives up to an order at points seen from cells; zero in cells that the chart is not for."""
 
     @abstractmethod
     def spec(self) -> dict[str, Any]:
@@ -50,10 +51,11 @@ class Box(Chart):
     def outputs(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.center.shape[1]
 
-    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Jet:
+    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"], order: int = 2) -> Jet:
         h = self.halfwidth[cell]
         d = x.shape[1]
-        return (x - self.center[cell]) / h, np.eye(d) / h[:, None, :], np.zeros((len(x), d, d, d))
+        second = np.zeros((len(x), d, d, d)) if order > 1 else None
+        return (x - self.center[cell]) / h, np.eye(d) / h[:, None, :], second
 
     def spec(self) -> dict[str, Any]:
         return {"chart": "box", "center": self.center.tolist(), "halfwidth": self.halfwidth.tolist()}
@@ -72,10 +74,11 @@ class Affine(Chart):
     def outputs(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return len(self.center)
 
-    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Jet:
+    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"], order: int = 2) -> Jet:
         n, d = x.shape
         t = self.transform / self.radius
-        return _where_cell(self.cells, cell, (x - self.center) @ t.T, np.tile(t, (n, 1, 1)), np.zeros((n, d, d, d)))
+        second = np.zeros((n, d, d, d)) if order > 1 else None
+        return _where_cell(self.cells, cell, (x - self.center) @ t.T, np.tile(t, (n, 1, 1)), second)
 
     def spec(self) -> dict[str, Any]:
         return _about_a_point("affine", self)
@@ -97,7 +100,7 @@ class Pole(Chart):
     def outputs(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return len(self.center)
 
-    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Jet:
+    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"], order: int = 2) -> Jet:
         d = x.shape[1]
         z = (x - self.center) @ self.transform.T / self.radius
         rho2 = np.sum(z * z, axis=1)
@@ -106,10 +109,12 @@ class Pole(Chart):
         s = d / rho2[:, None]  # d(rho^-d)/dz = -s z rho^-d
         y = p * z
         dy = p[..., None] * (unit - s[..., None] * z[:, :, None] * z[:, None, :])
+        t = self.transform / self.radius
+        if order < 2:
+            return _where_cell(self.cells, cell, y, dy @ t, None)
         zi, zj, zk = z[:, :, None, None], z[:, None, :, None], z[:, None, None, :]
         outer = unit[:, :, None] * zk + unit[:, None, :] * zj + unit[None, :, :] * zi
         d2y = (p * s)[..., None, None] * ((d + 2) / rho2[:, None, None, None] * zi * zj * zk - outer)
-        t = self.transform / self.radius
         return _where_cell(self.cells, cell, y, dy @ t, np.einsum("nkab,ai,bj->nkij", d2y, t, t, optimize=True))
 
     def spec(self) -> dict[str, Any]:
@@ -131,7 +136,7 @@ class Slit(Chart):
     axes_sum: float
     outputs: int = 2
 
-    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Jet:
+    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"], order: int = 2) -> Jet:
         z = (x - self.center) @ self.transform.T
         zeta = z[:, 0] + 1j * z[:, 1]
         # Two square roots, turned to the foci, put the branch cut on the segment between them and nowhere else.
@@ -141,13 +146,15 @@ class Slit(Chart):
         root = direction * np.sqrt(turned - f) * np.sqrt(turned + f)
         w = self.axes_sum / (zeta + root)
         w1 = -w / root
-        w2 = w / root**2 + w * zeta / root**3
         y = np.stack([w.real, w.imag], axis=1)
         # d/dz1 = w', d/dz2 = i w' for a complex-differentiable w.
         factors = np.array([1, 1j])
         dy = np.stack([part(w1[:, None] * factors) for part in (np.real, np.imag)], axis=1)
-        d2y = np.stack([part(w2[:, None, None] * np.outer(factors, factors)) for part in (np.real, np.imag)], axis=1)
         t = self.transform
+        if order < 2:
+            return _where_cell(self.cells, cell, y, dy @ t, None)
+        w2 = w / root**2 + w * zeta / root**3
+        d2y = np.stack([part(w2[:, None, None] * np.outer(factors, factors)) for part in (np.real, np.imag)], axis=1)
         return _where_cell(self.cells, cell, y, dy @ t, np.einsum("nkab,ai,bj->nkij", d2y, t, t, optimize=True))
 
     def spec(self) -> dict[str, Any]:
@@ -171,10 +178,8 @@ class Slots(Chart):
     def outputs(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.charts[0].outputs
 
-    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Jet:
-        jets = [chart.jet(x, cell) for chart in self.charts]
-        y, dy, d2y = (np.sum(parts, axis=0) for parts in zip(*jets, strict=True))
-        return y, dy, d2y
+    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"], order: int = 2) -> Jet:
+        return _combined([chart.jet(x, cell, order) for chart in self.charts], lambda parts: np.sum(parts, axis=0))
 
     def spec(self) -> dict[str, Any]:
         return {"chart": "slots", "charts": [chart.spec() for chart in self.charts]}
@@ -190,10 +195,22 @@ def _about_a_point(name: str, chart: Affine | Pole) -> dict[str, Any]:
     }
 
 
-def _where_cell(cells: tuple[int, ...], cell: np.ndarray, *jet: np.ndarray) -> Jet:
+def _where_cell(cells: tuple[int, ...], cell: np.ndarray, y: np.ndarray, dy: np.ndarray, d2y: np.ndarray | None) -> Jet:
     mine = np.isin(cell, cells)
-    y, dy, d2y = (np.where(mine.reshape(-1, *[1] * (part.ndim - 1)), part, 0.0) for part in jet)
-    return y, dy, d2y
+    if mine.all():
+        return y, dy, d2y
+
+    def kept(part: np.ndarray) -> np.ndarray:
+        return np.where(mine.reshape(-1, *[1] * (part.ndim - 1)), part, 0.0)
+
+    return kept(y), kept(dy), None if d2y is None else kept(d2y)
+
+
+def _combined(jets: Sequence[Jet], combine: Callable[[list[np.ndarray]], np.ndarray]) -> Jet:
+    """Several jets as one; second derivatives are in all of them or in none."""
+    second = [d2y for _, _, d2y in jets if d2y is not None]
+    y, dy = combine([jet[0] for jet in jets]), combine([jet[1] for jet in jets])
+    return y, dy, combine(second) if second else None
 
 
 @dataclass(frozen=True)
@@ -207,21 +224,21 @@ class Atlas:
         """How many coordinates the model sees."""
         return sum(chart.outputs for chart in self.charts)
 
-    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Jet:
-        """All coordinates with their derivatives."""
+    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"], order: int = 2) -> Jet:
+        """All coordinates with their derivatives up to an order."""
         with np.errstate(divide="ignore", invalid="ignore"):  # a pole may be hit in a cell that does not see it
-            jets = [chart.jet(x, cell) for chart in self.charts]
-        y, dy, d2y = (np.concatenate(parts, axis=1) for parts in zip(*jets, strict=True))
-        return y, dy, d2y
+            jets = [chart.jet(x, cell, order) for chart in self.charts]
+        return jets[0] if len(jets) == 1 else _combined(jets, lambda parts: np.concatenate(parts, axis=1))
 
     def push(self, sites: Sites) -> Sites:
         """The same functionals, written in the charts' coordinates."""
-        cell = np.asarray(sites.cell)
-        y, dy, d2y = self.jet(np.asarray(sites.x), cell)
-        a1, a2 = np.asarray(sites.a1), np.asarray(sites.a2)
-        b1 = np.einsum("nki,ni->nk", dy, a1) + np.einsum("nkij,nij->nk", d2y, a2)
-        b2 = dy @ a2 @ np.swapaxes(dy, 1, 2)
-        return Sites(x=y, cell=cell, a0=sites.a0, a1=b1, a2=b2)
+        cell, a1, a2 = np.asarray(sites.cell), np.asarray(sites.a1), np.asarray(sites.a2)
+        y, dy, d2y = self.jet(np.asarray(sites.x), cell, order=2 if a2.any() else 1)
+        b1 = (dy @ a1[:, :, None])[:, :, 0]
+        if d2y is None:
+            return Sites(x=y, cell=cell, a0=sites.a0, a1=b1, a2=np.zeros((len(cell), y.shape[1], y.shape[1])))
+        b1 = b1 + np.einsum("nkij,nij->nk", d2y, a2)
+        return Sites(x=y, cell=cell, a0=sites.a0, a1=b1, a2=dy @ a2 @ np.swapaxes(dy, 1, 2))
 
     def push_rows(self, rows: Rows) -> Rows:
         """The same equations, written in the charts' coordinates."""

@@ -17,7 +17,7 @@ from jaxtyping import Float
 from jumpnet.charts import choose_atlases
 from jumpnet.collocation import Points, Stream, collocate
 from jumpnet.driver.features import Part, Plan, first_plan
-from jumpnet.driver.progress import Progress
+from jumpnet.driver.progress import Progress, shown
 from jumpnet.driver.residuals import held_out_residuals
 from jumpnet.models import Frozen, LinearSystem
 from jumpnet.optim import Direct, History, Record, Status
@@ -107,11 +107,14 @@ def points_for(plan: Plan, problem: Problem) -> Points:
     of_piece = [sum(part.family.size for part in plan.of(piece)) for piece in range(parts.size)]
     inner = [size for size, exact in zip(of_piece, plan.exact, strict=True) if not exact]
     minimum = int(OVERSAMPLING * 1.25 * max(inner)) if inner else 1
-    on_surface = [_carried(part, dim) for part in plan.parts if not part.neighbours]
-    in_holes = [_carried(part, dim) for part in plan.parts if part.neighbours]
-    # An interface has two equations and the unknowns of both sides.
-    interface = int(OVERSAMPLING * (max(on_surface) + max(in_holes, default=max(on_surface))) / 2) + 10
-    boundary = int(2 * OVERSAMPLING * max(on_surface)) + 20
+
+    def unknowns(term: str) -> int:
+        return sum(_carried(part, dim) for part in plan.parts if part.concerns(term))
+
+    # An interface has two equations for the unknowns of both sides.
+    pairs = [interface.pair for interface in parts.interfaces]
+    interface = int(OVERSAMPLING * max((unknowns(f"jump {a}-{b}") for a, b in pairs), default=0) / 2) + 10
+    boundary = int(OVERSAMPLING * unknowns("boundary")) + 20
     return Points(minimum * parts.size, boundary, interface, minimum, "sobol")
 
 
@@ -140,8 +143,8 @@ class Attempt:
         exact = sum(level.plan.exact)
         kinds = [f"harmonic functions in {exact} pieces"] * bool(exact)
         kinds += [f"polynomials in {len(level.plan.exact) - exact}"] * (exact < len(level.plan.exact))
-        poles = sum(bool(part.neighbours) for part in level.plan.parts)
-        with_poles = f", poles in {poles} holes" if poles else ""
+        poles = sum(part.pole for part in level.plan.parts)
+        with_poles = f", {poles} poles outside the pieces" if poles else ""
         worst = "" if self.status is Status.CONVERGED else f"; met worst: {level.large_terms()[0]}"
         return f"direct: {' and '.join(kinds)}{with_poles}, {level.network.size} unknowns{worst}"
 
@@ -166,7 +169,11 @@ def attempt(solver: DirectSolver, tol: float, progress: Progress | None = None) 
         if plan == last.plan or plan.network.size > MOST_UNKNOWNS:
             status = Status.STALLED
             break
-        after = solver.level(plan)
+        try:
+            after = solver.level(plan)
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+            break
         change = _rms(after.values - last.values)
         factor = max(change / max(last.residual, 1e-300), factor / 2)
         idle = 0 if after.residual < SLOW * best.residual else idle + 1
@@ -183,7 +190,17 @@ def attempt(solver: DirectSolver, tol: float, progress: Progress | None = None) 
     return Attempt(best, float(estimate), status, tuple(records))
 
 
-def direct_solution(problem: Problem, found: Attempt, seed: int, seconds: float) -> Solution:
+def solve_directly(
+    problem: Problem, *, tol: float, seed: int = 0, optimizer: Direct = Direct(), progress: bool | Progress = False
+) -> Solution:
+    """The direct solution of one seed, with its error estimate; look at its status."""
+    began = time.perf_counter()
+    with shown(progress, MOST_LEVELS) as report:
+        found = attempt(DirectSolver(problem, seed, optimizer), tol, report)
+    return _solution(problem, found, seed, time.perf_counter() - began)
+
+
+def _solution(problem: Problem, found: Attempt, seed: int, seconds: float) -> Solution:
     """The attempt as a solution."""
     level, parts = found.level, problem.partition
     (atlas,) = choose_atlases("paper", parts)

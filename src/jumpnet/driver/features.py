@@ -10,14 +10,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from jumpnet.charts import Affine, Box, Chart, Pole, inverse_root, local_boxes
+from jumpnet.charts import Affine, Box, Chart, Pole, Slit, inverse_root, local_boxes
 from jumpnet.charts.choice import charts_of_hole
-from jumpnet.geometry import Hole
+from jumpnet.charts.images import Circle, mirrored, segments
+from jumpnet.geometry import Box as DomainBox
+from jumpnet.geometry import Hole, Partition
 from jumpnet.models import Frozen
 from jumpnet.models.families import Family, Legendre, Powers, Solid
 from jumpnet.models.frozen import Features
 from jumpnet.problem import Problem
 
+# The outside of the domain, where a piece is meant.
+OUTSIDE = -1
 # Where the first attempt starts; smooth pieces need about twice as much for 1e-8.
 FIRST_DEGREE, FIRST_ORDER = 6, 4
 # No piece gets more functions than this from one chart.
@@ -30,40 +34,37 @@ PROBES = 64
 class Part:
     """Functions of one chart of one piece, up to a degree.
 
-    `kind` is "legendre" (polynomials) or "harmonic". `neighbours` are the pieces in the hole that a chart belongs to,
-    empty for the piece's own coordinates; about a hole the harmonic functions are the decaying ones.
+    `kind` is "legendre" (polynomials) or "harmonic". Charts of the piece's own coordinates have growing harmonic
+    functions, charts about a pole decaying ones. `pieces` are those on whose interfaces with this piece the part
+    matters most, None for all of them and the outer boundary.
     """
 
     piece: int
     chart: Chart
     kind: str
     degree: int
-    neighbours: tuple[int, ...] = ()
+    pole: bool = False
+    pieces: tuple[int, ...] | None = None
 
     @property
     def family(self) -> Family:
         """The functions."""
         dim = self.chart.outputs
         if self.kind == "legendre":
-            return Legendre(dim, self.degree, constant=not self.neighbours)
+            return Legendre(dim, self.degree, constant=not self.pole)
         if dim == 2:
-            return Powers(self.degree, constant=not self.neighbours, logarithm=bool(self.neighbours))
-        return Solid(self.degree, exterior=bool(self.neighbours))
-
-    @property
-    def harmonic(self) -> bool:
-        """Whether the functions solve the piece's equation without source."""
-        return self.kind != "legendre"
+            return Powers(self.degree, constant=not self.pole, logarithm=self.pole)
+        return Solid(self.degree, exterior=self.pole)
 
     def concerns(self, term: str) -> bool:
         """Whether more functions here may lower the residual of a family of equations."""
         kind, _, where = term.partition(" ")
         if kind == "pde":
-            return int(where) == self.piece and not self.harmonic
+            return int(where) == self.piece and self.kind == "legendre"
         if kind == "boundary":
-            return not self.neighbours
+            return self.pieces is None or OUTSIDE in self.pieces
         pair = {int(piece) for piece in where.split("-")}
-        return self.piece in pair and (not self.neighbours or bool(pair & set(self.neighbours)))
+        return self.piece in pair and (self.pieces is None or bool(pair & set(self.pieces)))
 
     def grown(self) -> "Part":
         """With a degree about a third higher; the same part where it is as large as it may be."""
@@ -101,39 +102,98 @@ def first_plan(problem: Problem, poles: bool) -> Plan:
     """The features to start with, with or without poles in the holes."""
     parts = problem.partition
     boxes = local_boxes(parts)
-    found, exact = [], []
-    for piece in range(parts.size):
-        nature = _nature(problem, piece)
-        harmonic = nature.constant and parts.dim in (2, 3)
-        exact.append(harmonic and not nature.source)
-        if exact[-1]:
+    natures = [_nature(problem, piece) for piece in range(parts.size)]
+    found = []
+    for piece, nature in enumerate(natures):
+        if nature.exact:
             found.append(Part(piece, _own_chart(problem, piece, boxes), "harmonic", FIRST_DEGREE))
         else:
             scaling = np.diag(1 / boxes.halfwidth[piece])
             found.append(Part(piece, Affine((piece,), boxes.center[piece], scaling, 1.0), "legendre", FIRST_DEGREE))
-        if poles and parts.dim > 1:
-            kind = "harmonic" if harmonic else "legendre"
-            for hole in parts.holes(piece):
-                charts = charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x))
-                found += [Part(piece, _of_kind(chart, harmonic), kind, FIRST_ORDER, _inside(hole)) for chart in charts]
-    return Plan(tuple(found), tuple(exact))
+        if poles:
+            found += _poles(problem, piece, natures)
+    return Plan(tuple(found), tuple(nature.exact for nature in natures))
+
+
+def _poles(problem: Problem, piece: int, natures: "Sequence[_Nature]") -> Iterator[Part]:
+    """The parts about the holes of a piece, and about the images that they make of each other."""
+    parts, harmonic = problem.partition, natures[piece].harmonic
+    holes = parts.holes(piece) if parts.dim > 1 else ()
+    round_holes: list[tuple[Slit, Hole]] = []
+    for hole in holes:
+        for chart in charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x)):
+            if harmonic and isinstance(chart, Pole):
+                # In space, decaying harmonics are functions of the plain coordinates about the pole.
+                chart = Affine(chart.cells, chart.center, chart.transform, chart.radius)
+            yield Part(piece, chart, "harmonic" if harmonic else "legendre", FIRST_ORDER, True, hole.pieces)
+            if isinstance(chart, Slit) and chart.focus == 0:
+                round_holes.append((chart, hole))
+    if harmonic and round_holes:
+        yield from _images(problem, piece, round_holes, natures)
+
+
+def _images(
+    problem: Problem, piece: int, holes: "Sequence[tuple[Slit, Hole]]", natures: "Sequence[_Nature]"
+) -> Iterator[Part]:
+    """Poles at the mirror images of round holes in straight walls, and at the images of close holes in each other."""
+    parts, transform = problem.partition, holes[0][0].transform
+
+    def at(point: complex) -> np.ndarray:
+        return np.linalg.solve(transform, [point.real, point.imag])
+
+    circles = []
+    for number, (chart, _) in enumerate(holes):
+        z = transform @ chart.center
+        circles.append(Circle(complex(*z), chart.axes_sum / 2, number))
+    if isinstance(parts.domain, DomainBox) and piece in _at_the_boundary(parts):
+        (x0, y0), (x1, y1) = parts.bounds
+        corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float) @ transform.T
+        mirror = mirrored(circles, corners)
+        for image in mirror:
+            chart = Slit((piece,), at(image.center), transform, 0j, 2 * image.radius)
+            yield Part(piece, chart, "harmonic", FIRST_ORDER, True, (OUTSIDE,))
+        circles += mirror
+    for segment in segments(circles):
+        chart = Slit((piece,), at(segment.middle), transform, segment.focus, segment.axes_sum)
+        inside, of = ((holes[c.hole][1].pieces if c.hole >= 0 else (OUTSIDE,)) for c in (segment.inside, segment.of))
+        yield Part(piece, chart, "harmonic", FIRST_ORDER, True, (*inside, *of))
+        # The piece in the other hole sees the same images from its side, if space is measured there in the same way.
+        for other in of:
+            if other != OUTSIDE and natures[other].harmonic and _same_metric(problem, piece, other):
+                yield Part(other, replace(chart, cells=(other,)), "harmonic", FIRST_ORDER, True, (piece,))
+
+
+def _at_the_boundary(parts: Partition) -> set[int]:
+    """The pieces that reach the outer boundary."""
+    return set(np.unique(parts.sample_boundary(200, seed=0)[2]).tolist())
+
+
+def _same_metric(problem: Problem, one: int, other: int) -> bool:
+    """Whether A of two pieces with constant A is the same up to a factor."""
+    lower, upper = (np.asarray(end, float) for end in problem.partition.bounds)
+    A, B = (problem.A[piece].value((lower + upper)[None] / 2)[0] for piece in (one, other))
+    return bool(np.allclose(A / np.trace(A), B / np.trace(B), rtol=1e-12))
 
 
 @dataclass(frozen=True)
 class _Nature:
-    constant: bool  # div(A grad u) with a constant A and nothing else on the left
-    source: bool  # f is not zero
+    """`harmonic`: div(A grad u) = f with a constant A, in the plane or in space; `exact`: and f is zero."""
+
+    harmonic: bool
+    exact: bool
 
 
 def _nature(problem: Problem, piece: int) -> _Nature:
     """What kind of equation a piece has, from its coefficients at probe points."""
+    if problem.dim not in (2, 3) or not problem.A[piece].is_constant:
+        return _Nature(False, False)
     lower, upper = (np.asarray(end, float) for end in problem.partition.piece_bounds(piece))
     x = np.random.default_rng(0).uniform(lower, upper, (16 * PROBES, problem.dim))
     x = x[problem.partition.label(x) == piece][:PROBES]
     if not len(x):
-        return _Nature(False, True)
+        return _Nature(False, False)
     _, _, lam, f = problem.pde(piece, x)
-    return _Nature(problem.A[piece].is_constant and not lam.any(), bool(f.any()))
+    return _Nature(not lam.any(), not lam.any() and not f.any())
 
 
 def _own_chart(problem: Problem, piece: int, boxes: Box) -> Affine:
@@ -143,15 +203,3 @@ def _own_chart(problem: Problem, piece: int, boxes: Box) -> Affine:
     corners = np.array(np.meshgrid(*[[-h, h] for h in half])).reshape(len(half), -1).T
     reach = np.linalg.norm(corners @ transform.T, axis=1).max()
     return Affine((piece,), center, transform, float(reach))
-
-
-def _of_kind(chart: Chart, harmonic: bool) -> Chart:
-    """In space, decaying harmonics are functions of the plain coordinates about the pole."""
-    if harmonic and isinstance(chart, Pole):
-        return Affine(chart.cells, chart.center, chart.transform, chart.radius)
-    return chart
-
-
-def _inside(hole: Hole) -> tuple[int, ...]:
-    """The pieces that touch a hole's boundary; -1 for a hole of the domain itself."""
-    return hole.pieces or (hole.piece,)

@@ -4,6 +4,7 @@ The rows are then linear in the unknowns: one least-squares problem instead of a
 coordinates; the charts are part of the features.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -50,25 +51,20 @@ class Frozen:
         ends = np.cumsum([0, *(features.size for features in self.of_cell)])
         return tuple(np.arange(a, b) for a, b in pairwise(ends))
 
-    def matrix(self, sites: Sites) -> Float[np.ndarray, "sites widest"]:
-        """The functional of every site for the features of its own cell, padded with zeros to the widest cell."""
-        cell = np.asarray(sites.cell)
-        out = np.zeros((len(cell), max(features.size for features in self.of_cell)))
-        for l, features in enumerate(self.of_cell):
-            mine = np.flatnonzero(cell == l)
-            if len(mine):
-                out[mine, : features.size] = features.functionals(_taken(sites, mine))
-        return out
-
     def values(self, theta: Float[np.ndarray, " weights"], sites: Sites) -> Float[np.ndarray, " sites"]:
         """The functional of every site."""
+        out = np.zeros(len(np.asarray(sites.cell)))
+        for own, mine, matrix in self.matrices(sites):
+            out[mine] = matrix @ theta[own]
+        return out
+
+    def matrices(self, sites: Sites) -> Iterator[tuple[np.ndarray, np.ndarray, Float[np.ndarray, "mine own"]]]:
+        """Cell by cell: where its weights are, which sites are in it, and their functionals, feature by feature."""
         cell = np.asarray(sites.cell)
-        out = np.zeros(len(cell))
-        for l, features in enumerate(self.of_cell):
+        for l, (own, features) in enumerate(zip(self.own, self.of_cell, strict=True)):
             mine = np.flatnonzero(cell == l)
             if len(mine):
-                out[mine] = features.functionals(_taken(sites, mine)) @ theta[self.own[l]]
-        return out
+                yield own, mine, features.functionals(_taken(sites, mine))
 
 
 class LinearSystem:
@@ -76,15 +72,16 @@ class LinearSystem:
 
     def __init__(self, network: Frozen, rows: Rows):
         self.network, self.rows = network, rows
-        own = network.matrix(rows.sites) * np.repeat(rows.weight, rows.counts)[:, None]
-        cell = np.asarray(rows.sites.cell)
+        cell, weight = np.asarray(rows.sites.cell), np.repeat(rows.weight, rows.counts)
         self.pattern = Pattern(network.own, network.size, rows.row_of_site, cell, len(rows))
-        size = np.ones((len(network.own), own.shape[1]))
-        for l in range(len(network.own)):
-            norm = np.linalg.norm(own[cell == l], axis=0)
-            size[l] = np.where(norm > 0, norm, 1.0)
-        self.column_size = np.concatenate([size[l, : len(mine)] for l, mine in enumerate(network.own)])
-        self.J = ByCell(np.zeros((len(rows), 0)), own / size[cell], self.pattern)
+        self.column_size = np.ones(network.size)
+        padded = np.zeros((len(cell), max(map(len, network.own))))
+        for own, mine, matrix in network.matrices(rows.sites):
+            matrix *= weight[mine, None]
+            norm = np.linalg.norm(matrix, axis=0)
+            self.column_size[own] = np.where(norm > 0, norm, 1.0)
+            padded[mine, : len(own)] = matrix / self.column_size[own]
+        self.J = ByCell(np.zeros((len(rows), 0)), padded, self.pattern)
         self.rhs = rows.rhs * rows.weight
 
     def residual(self, weights: Float[np.ndarray, " weights"]) -> Float[np.ndarray, " rows"]:
