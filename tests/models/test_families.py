@@ -1,0 +1,181 @@
+"""Frozen functions: functionals against automatic differentiation, harmonicity, storage, elimination."""
+
+import json
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jumpnet._precision import float64
+from jumpnet.charts import Affine, Pole, Slit
+from jumpnet.errors import SolutionError
+from jumpnet.models import Frozen, LinearSystem, network_from_spec, network_spec
+from jumpnet.models.families import Legendre, Powers, Ridges, Solid, family_from_spec, family_spec
+from jumpnet.models.frozen import Features
+from jumpnet.optim import Direct
+from jumpnet.rows import Sites, row_family, stack
+
+RNG = np.random.default_rng(7)
+FAMILIES = {
+    "Legendre 1-D": (Legendre(1, 5), 1),
+    "Legendre 2-D": (Legendre(2, 5), 2),
+    "Legendre 3-D, no constant": (Legendre(3, 3, constant=False), 3),
+    "powers": (Powers(5, constant=True), 2),
+    "powers with log": (Powers(1, logarithm=True), 2),
+    "solid": (Solid(4), 3),
+    "solid, exterior": (Solid(4, exterior=True), 3),
+    "ridges": (Ridges(2, 6, 0.7, seed=3), 2),
+}
+
+
+def legendre(n: int, t: Any) -> Any:
+    coefficients = np.polynomial.legendre.leg2poly(np.eye(n + 1)[n])
+    return sum(c * t**k for k, c in enumerate(coefficients))
+
+
+def plain(family: Any, index: int) -> Any:
+    """One function of a family, written down anew."""
+    if isinstance(family, Legendre):
+        degrees = [d for d in np.ndindex(*[family.degree + 1] * family.inputs) if sum(d) <= family.degree]
+        degrees = degrees if family.constant else [d for d in degrees if sum(d)]
+        # The order within a total degree is the family's affair; the test compares sets of columns.
+        d = degrees[index]
+        return lambda y: jnp.prod(jnp.array([legendre(n, y[k]) for k, n in enumerate(d)]))
+    if isinstance(family, Powers):
+        if index < 2 * family.degree:
+            n, part = index % family.degree + 1, (jnp.real, jnp.imag)[index // family.degree]
+            return lambda y: part((y[0] + 1j * y[1]) ** n)
+        return (lambda y: 1.0 + 0 * y[0]) if family.constant else (lambda y: 0.5 * jnp.log(y[0] ** 2 + y[1] ** 2))
+    raise AssertionError
+
+
+def sites(n: int, dim: int, a0: Any = 1.0, a1: Any = 0.0, a2: Any = 0.0, x: Any = None) -> Sites:
+    x = RNG.uniform(0.2, 0.9, (n, dim)) if x is None else x
+    return Sites(
+        x, np.zeros(n, int), np.broadcast_to(a0, n) * 1.0, np.broadcast_to(a1, (n, dim)) * 1.0,
+        np.broadcast_to(a2, (n, dim, dim)) * 1.0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", ["Legendre 1-D", "Legendre 2-D", "Legendre 3-D, no constant", "powers", "powers with log"]
+)
+def test_functionals_are_those_of_the_functions_written_down(name: str) -> None:
+    family, dim = FAMILIES[name]
+    a0, a1, a2 = RNG.standard_normal(6), RNG.standard_normal((6, dim)), RNG.standard_normal((6, dim, dim))
+    a2 = a2 + np.swapaxes(a2, 1, 2)
+    at = sites(6, dim, a0, a1, a2)
+    found = family.functionals(at)
+    assert found.shape == (6, family.size)
+    expected = []
+    with float64():
+        for index in range(family.size):
+            f = plain(family, index)
+            expected.append(
+                [a0[i] * f(x) + a1[i] @ jax.grad(f)(x) + jnp.sum(a2[i] * jax.hessian(f)(x))
+                 for i, x in enumerate(jnp.asarray(at.x))]
+            )  # fmt: skip
+    expected = np.array(expected, float).T
+    if isinstance(family, Legendre):
+        found, expected = (part[:, np.lexsort(part)] for part in (found, expected))
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_derivatives_against_differences(name: str) -> None:
+    family, dim = FAMILIES[name]
+    x, h = RNG.uniform(0.3, 0.8, (5, dim)), 1e-4
+
+    def values(x: np.ndarray) -> np.ndarray:
+        return family.functionals(sites(5, dim, x=x))
+
+    for i, e in enumerate(np.eye(dim)):
+        slope = (8 * (values(x + h * e) - values(x - h * e)) - values(x + 2 * h * e) + values(x - 2 * h * e)) / (12 * h)
+        found = family.functionals(sites(5, dim, 0.0, e, x=x))
+        np.testing.assert_allclose(found, slope, rtol=0, atol=1e-9 * np.abs(slope).max())
+        for f in np.eye(dim)[: i + 1]:
+            second = np.outer(e, f) / 2 + np.outer(f, e) / 2
+            found = family.functionals(sites(5, dim, 0.0, 0.0, second, x=x))
+            plus, minus = (family.functionals(sites(5, dim, 0.0, e, x=x + s * h * f)) for s in (1, -1))
+            np.testing.assert_allclose(found, (plus - minus) / (2 * h), rtol=0, atol=1e-5 * (1 + np.abs(plus).max()))
+
+
+@pytest.mark.parametrize("name", ["powers", "powers with log", "solid", "solid, exterior"])
+def test_harmonic_functions_are_harmonic_and_independent(name: str) -> None:
+    family, dim = FAMILIES[name]
+    many = sites(60, dim, 0.0, 0.0, np.eye(dim))
+    values = family.functionals(sites(60, dim, x=np.asarray(many.x)))
+    assert np.abs(family.functionals(many)).max() <= 1e-11 * np.abs(values).max()
+    normalised = values / np.linalg.norm(values, axis=0)
+    assert np.linalg.matrix_rank(normalised, tol=1e-10) == family.size
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_families_and_their_charts_are_stored(name: str) -> None:
+    family, dim = FAMILIES[name]
+    assert family_from_spec(json.loads(json.dumps(family_spec(family)))) == family
+    chart = Affine((0,), np.full(dim, 0.1), np.eye(dim), 0.7)
+    network = Frozen((Features(((chart, family),)),))
+    again = network_from_spec(json.loads(json.dumps(network_spec(network))))
+    theta = RNG.standard_normal(network.size)
+    assert np.array_equal(again.values(theta, at := sites(4, dim)), network.values(theta, at))
+
+
+def test_an_unknown_family_is_refused_in_one_sentence() -> None:
+    with pytest.raises(SolutionError, match="does not know"):
+        family_from_spec({"family": "wavelets"})
+
+
+def features(cell: int) -> Features:
+    poles = Slit((cell,), np.array([2.0, 0.0]), np.eye(2), 0.2 + 0j, 0.5)
+    return Features(
+        ((Affine((cell,), np.zeros(2), np.eye(2), 1.0), Legendre(2, 3 + cell)), (poles, Powers(2, logarithm=True)))
+    )
+
+
+def rows(n: int = 60):
+    x = RNG.uniform(-1, 1, (n, 2))
+    normal = np.tile([1.0, 0.0], (n, 1))
+    return stack(
+        [
+            row_family("value 0", np.sin(x[:, 0]), (x, 0, 1.0, 0.0, 0.0)),
+            row_family("value 1", np.cos(x[:, 1]), (x, 1, 1.0, 0.0, 0.0)),
+            row_family("jump 0-1", np.zeros(n), (x, 0, 1.0, 0.0, 0.0), (x, 1, -1.0, 0.0, 0.0)),
+            row_family("flux 0-1", np.zeros(n), (x, 0, 0.0, normal, 0.0), (x, 1, 0.0, -2 * normal, 0.0)),
+        ]
+    )
+
+
+def test_the_direct_solution_is_that_of_dense_least_squares() -> None:
+    network = Frozen((features(0), features(1)))
+    system = LinearSystem(network, rows())
+    theta = Direct(refinements=1).solve(system)
+    dense = np.zeros((len(system.rhs), network.size))
+    for k in range(network.size):
+        dense[:, k] = system.residual(np.eye(network.size)[k]) + system.rhs
+    expected = np.linalg.lstsq(dense, system.rhs, rcond=1e-13)[0] / system.column_size
+    np.testing.assert_allclose(
+        dense @ (theta * system.column_size), dense @ (expected * system.column_size), atol=1e-11
+    )
+    np.testing.assert_allclose(
+        system.residual(theta * system.column_size), dense @ (theta * system.column_size) - system.rhs, atol=1e-13
+    )
+
+
+def test_dependent_features_are_no_obstacle() -> None:
+    """The same polynomials twice: the weights are shared between them, the values are right."""
+    twice = Affine((0,), np.zeros(2), np.eye(2), 1.0)
+    network = Frozen((Features(((twice, Legendre(2, 4)), (twice, Legendre(2, 4)))),))
+    x = RNG.uniform(-1, 1, (80, 2))
+    system = LinearSystem(network, row_family("value 0", x[:, 0] * x[:, 1] ** 2, (x, 0, 1.0, 0.0, 0.0)))
+    theta = Direct().solve(system)
+    assert np.abs(system.residual(theta * system.column_size)).max() <= 1e-12
+    assert np.abs(theta).max() <= 10
+
+
+def test_poles_in_space_are_stored_too() -> None:
+    chart = Pole((0,), np.zeros(3), np.eye(3), 0.5)
+    network = Frozen((Features(((chart, Legendre(3, 2, constant=False)),)),))
+    assert network_from_spec(json.loads(json.dumps(network_spec(network)))).size == network.size == 9
