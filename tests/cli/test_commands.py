@@ -60,7 +60,7 @@ def test_an_example_that_converges(jumpnet, saved, monkeypatch, elsewhere):
     monkeypatch.setattr("jumpnet.experiments.examples.Example.solve", lambda self, **options: solved)
     result = jumpnet("examples", "disk")
     assert result.exit_code == 0, result.output
-    assert "converged: the loss reached the tolerance" in result.stdout and files(elsewhere) == set()
+    assert "converged: the tolerance was reached" in result.stdout and files(elsewhere) == set()
 
 
 def test_quiet_says_results_only(jumpnet):

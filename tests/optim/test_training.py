@@ -132,7 +132,7 @@ def test_the_time_limit() -> None:
 def test_a_stall() -> None:
     result, _ = minimise(LM(tol=0.0, stall=15), FIT, FIT_START)
     assert result.status is Status.STALLED and 15 <= result.steps < 200
-    assert "stopped falling" in str(result.status)
+    assert "progress stopped" in str(result.status)
 
 
 def test_convergence_stops_at_the_tolerance() -> None:

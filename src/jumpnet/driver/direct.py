@@ -9,17 +9,19 @@ That factor times the last held-out residual, with some room, estimates the last
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from jumpnet.charts import choose_atlases
 from jumpnet.collocation import Points, Stream, collocate
-from jumpnet.driver.features import Part, Plan, first_plan
+from jumpnet.driver.features import Part, Plan, first_plan, plan_of
 from jumpnet.driver.progress import Progress, shown
 from jumpnet.driver.residuals import held_out_residuals
-from jumpnet.models import Frozen, LinearSystem
+from jumpnet.driver.task import check_trials
+from jumpnet.errors import ModelError
+from jumpnet.models import Frozen, FrozenModel, LinearSystem, site_values
 from jumpnet.optim import Direct, History, Record, Status
 from jumpnet.problem import Problem
 from jumpnet.rows import Rows, Sites, equations, select, weigh
@@ -119,8 +121,12 @@ def points_for(plan: Plan, problem: Problem) -> Points:
 
 
 def _carried(part: Part, dim: int) -> int:
-    """How many numbers on a surface determine a part."""
-    return 1 if dim == 1 else 2 * part.degree + 2 if dim == 2 else (part.degree + 1) ** (dim - 1) + 1
+    """How many numbers on a surface determine a part: of its functions, those of about the highest degree."""
+    if dim == 1:
+        return 1
+    if part.kind == "harmonic" and dim == 2:
+        return 2 * part.degree + 2
+    return 2 * int(part.family.size ** ((dim - 1) / dim)) + 2
 
 
 @dataclass(frozen=True)
@@ -140,11 +146,11 @@ class Attempt:
     def described(self) -> str:
         """What was done, in one line."""
         level = self.level
-        exact = sum(level.plan.exact)
-        kinds = [f"harmonic functions in {exact} pieces"] * bool(exact)
-        kinds += [f"polynomials in {len(level.plan.exact) - exact}"] * (exact < len(level.plan.exact))
+        names = {"harmonic": "harmonic functions", "legendre": "polynomials", "ridges": "random features"}
+        own = [names[part.kind] for part in level.plan.parts if not part.pole]
+        kinds = [f"{name} in {own.count(name)} of {len(own)} pieces" for name in sorted(set(own))]
         poles = sum(part.pole for part in level.plan.parts)
-        with_poles = f", {poles} poles outside the pieces" if poles else ""
+        with_poles = f", {poles} sets of poles outside them" if poles else ""
         worst = "" if self.status is Status.CONVERGED else f"; met worst: {level.large_terms()[0]}"
         return f"direct: {' and '.join(kinds)}{with_poles}, {level.network.size} unknowns{worst}"
 
@@ -155,9 +161,7 @@ def attempt(solver: DirectSolver, tol: float, progress: Progress | None = None) 
     records: list[Record] = []
 
     def note(level: Level) -> None:
-        terms = np.bincount(level.held_rows.term, level.held**2, len(level.held_rows.terms))
-        seconds = time.perf_counter() - began
-        records.append(Record(len(records) + 1, level.residual**2, tuple(terms.tolist()), np.nan, np.nan, seconds))
+        records.append(_noted(level, len(records) + 1, time.perf_counter() - began))
         if progress is not None:
             progress(records[-1], best.residual**2)
 
@@ -190,14 +194,79 @@ def attempt(solver: DirectSolver, tol: float, progress: Progress | None = None) 
     return Attempt(best, float(estimate), status, tuple(records))
 
 
-def solve_directly(
-    problem: Problem, *, tol: float, seed: int = 0, optimizer: Direct = Direct(), progress: bool | Progress = False
+def fixed(solver: DirectSolver, plan: Plan, tol: float) -> Attempt:
+    """Solve with the features of a plan; somewhat more of them tell the error of these."""
+    level = solver.level(plan)
+    more = solver.level(plan.grown(level.held_rows.terms))
+    estimate = ROOM * _rms(more.values - level.values)
+    status = Status.CONVERGED if estimate <= tol * _rms(level.values) else Status.STALLED
+    return Attempt(level, estimate, status, (_noted(level, 1, 0.0),))
+
+
+def directly(
+    problem: Problem,
+    model: object = None,
+    optimizer: object = None,
+    *,
+    tol: float,
+    seed: int,
+    trials: int,
+    progress: bool | Progress,
 ) -> Solution:
-    """The direct solution of one seed, with its error estimate; look at its status."""
+    """The direct solution: of several seeds the one with the smallest estimate."""
+    if not (isinstance(tol, int | float) and tol > 0):
+        raise ModelError(f"tol is {tol!r}; give the relative error you can live with, such as 1e-8.")
+    if model is not None and not isinstance(model, FrozenModel):
+        raise ModelError(
+            f"jn.optim.Direct() needs frozen features, not {model!r}; leave model out, or give one of "
+            "jn.models.Polynomials(), Harmonics(), RandomFeatures()."
+        )
+    if optimizer is not None and not isinstance(optimizer, Direct):
+        raise ModelError(f"{model!r} has frozen features, which jn.optim.Direct() solves for; leave optimizer out.")
+    check_trials(seed, trials)
+    found = []
+    for number in range(seed, seed + trials):
+        found.append(_of_seed(problem, model, optimizer or Direct(), tol, int(number), progress))
+        if found[-1].status is Status.INTERRUPTED:
+            break
+    best = min(found, key=lambda solution: solution.estimate)
+    if len(found) == 1:
+        return best
+    spread = {str(s.seed): s.held_out_loss for s in found}
+    return replace(best, settings=best.settings | {"held_out_loss_of_seed": spread})
+
+
+def _of_seed(
+    problem: Problem, model: FrozenModel | None, optimizer: Direct, tol: float, seed: int, progress: bool | Progress
+) -> Solution:
     began = time.perf_counter()
-    with shown(progress, MOST_LEVELS) as report:
-        found = attempt(DirectSolver(problem, seed, optimizer), tol, report)
+    solver = DirectSolver(problem, seed, optimizer)
+    if model is not None:
+        found = fixed(solver, plan_of(model, problem), tol)
+    else:
+        with shown(progress, MOST_LEVELS) as report:
+            found = attempt(solver, tol, report)
     return _solution(problem, found, seed, time.perf_counter() - began)
+
+
+def better(problem: Problem, direct: Solution, trained: Solution) -> Solution:
+    """Of two solutions the one with the smaller residual in the same equations, at points neither has seen."""
+    points = Points(2000, 400, 200, 20)
+    rows = equations(problem, collocate(problem.partition, points, seed=direct.seed, stream=Stream.TEST))
+    lower, upper = (np.asarray(end, float) for end in problem.partition.bounds)
+    rows = weigh(rows, "balanced", (upper - lower) / 2)
+
+    def residual(solution: Solution) -> float:
+        of_site = solution.scale * site_values(solution.network, solution.theta, solution.atlas.push(rows.sites))
+        return float(np.linalg.norm((np.bincount(rows.row_of_site, of_site, len(rows)) - rows.rhs) * rows.weight))
+
+    of_direct, of_trained = residual(direct), residual(trained)
+    taken, how = (trained, "trained") if of_trained < of_direct else (direct, "direct")
+    method = (
+        f"{how}, the better of two: {direct.settings['method']}, which did not reach the tolerance, and a training; "
+        f"residuals of the same equations: direct {of_direct:.1e}, trained {of_trained:.1e}"
+    )
+    return replace(taken, settings=taken.settings | {"method": method})
 
 
 def _solution(problem: Problem, found: Attempt, seed: int, seconds: float) -> Solution:
@@ -244,6 +313,11 @@ def _first(solver: DirectSolver) -> Level:
         return first
     second = solver.level(poles)
     return second if second.residual < first.residual / 2 else first
+
+
+def _noted(level: Level, number: int, seconds: float) -> Record:
+    terms = np.bincount(level.held_rows.term, level.held**2, len(level.held_rows.terms))
+    return Record(number, level.residual**2, tuple(terms.tolist()), np.nan, np.nan, seconds)
 
 
 def _rms(values: np.ndarray) -> float:

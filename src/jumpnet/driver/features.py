@@ -15,8 +15,8 @@ from jumpnet.charts.choice import charts_of_hole
 from jumpnet.charts.images import Circle, mirrored, segments
 from jumpnet.geometry import Box as DomainBox
 from jumpnet.geometry import Hole, Partition
-from jumpnet.models import Frozen
-from jumpnet.models.families import Family, Legendre, Powers, Solid
+from jumpnet.models import Frozen, FrozenModel, Harmonics, RandomFeatures
+from jumpnet.models.families import Family, Legendre, Powers, Ridges, Solid
 from jumpnet.models.frozen import Features
 from jumpnet.problem import Problem
 
@@ -34,9 +34,9 @@ PROBES = 64
 class Part:
     """Functions of one chart of one piece, up to a degree.
 
-    `kind` is "legendre" (polynomials) or "harmonic". Charts of the piece's own coordinates have growing harmonic
-    functions, charts about a pole decaying ones. `pieces` are those on whose interfaces with this piece the part
-    matters most, None for all of them and the outer boundary.
+    `kind` is "legendre" (polynomials), "harmonic" or "ridges" (random ones of size `scale`, as many as the degree).
+    Charts of the piece's own coordinates have growing harmonic functions, charts about a pole decaying ones. `pieces`
+    are those on whose interfaces with this piece the part matters most, None for all of them and the outer boundary.
     """
 
     piece: int
@@ -45,11 +45,14 @@ class Part:
     degree: int
     pole: bool = False
     pieces: tuple[int, ...] | None = None
+    scale: float = 0.5
 
     @property
     def family(self) -> Family:
         """The functions."""
         dim = self.chart.outputs
+        if self.kind == "ridges":
+            return Ridges(dim, self.degree, self.scale, seed=self.piece)
         if self.kind == "legendre":
             return Legendre(dim, self.degree, constant=not self.pole)
         if dim == 2:
@@ -60,7 +63,7 @@ class Part:
         """Whether more functions here may lower the residual of a family of equations."""
         kind, _, where = term.partition(" ")
         if kind == "pde":
-            return int(where) == self.piece and self.kind == "legendre"
+            return int(where) == self.piece and self.kind != "harmonic"
         if kind == "boundary":
             return self.pieces is None or OUTSIDE in self.pieces
         pair = {int(piece) for piece in where.split("-")}
@@ -93,29 +96,41 @@ class Plan:
 
     def grown(self, terms: Sequence[str]) -> "Plan":
         """With more functions wherever they may lower the residual of one of the families."""
-        return replace(
-            self, parts=tuple(p.grown() if any(p.concerns(term) for term in terms) else p for p in self.parts)
-        )
+        grown = (part.grown() if any(part.concerns(term) for term in terms) else part for part in self.parts)
+        return replace(self, parts=tuple(grown))
 
 
 def first_plan(problem: Problem, poles: bool) -> Plan:
     """The features to start with, with or without poles in the holes."""
+    return _plan(problem, "harmonic", FIRST_DEGREE, FIRST_ORDER if poles else 0)
+
+
+def plan_of(model: FrozenModel, problem: Problem) -> Plan:
+    """The features that a user asks for."""
+    if isinstance(model, RandomFeatures):
+        plan = _plan(problem, "ridges", model.neurons, 0)
+        return replace(plan, parts=tuple(replace(part, scale=model.scale) for part in plan.parts))
+    return _plan(problem, "harmonic" if isinstance(model, Harmonics) else "legendre", model.degree, model.order)
+
+
+def _plan(problem: Problem, kind: str, degree: int, order: int) -> Plan:
+    """Features of one kind; harmonic ones only in pieces where they solve the equation, elsewhere polynomials."""
     parts = problem.partition
     boxes = local_boxes(parts)
-    natures = [_nature(problem, piece) for piece in range(parts.size)]
+    natures = [_nature(problem, piece) if kind == "harmonic" else NEITHER for piece in range(parts.size)]
     found = []
     for piece, nature in enumerate(natures):
         if nature.exact:
-            found.append(Part(piece, _own_chart(problem, piece, boxes), "harmonic", FIRST_DEGREE))
+            found.append(Part(piece, _own_chart(problem, piece, boxes), "harmonic", degree))
         else:
-            scaling = np.diag(1 / boxes.halfwidth[piece])
-            found.append(Part(piece, Affine((piece,), boxes.center[piece], scaling, 1.0), "legendre", FIRST_DEGREE))
-        if poles:
-            found += _poles(problem, piece, natures)
+            own = Affine((piece,), boxes.center[piece], np.diag(1 / boxes.halfwidth[piece]), 1.0)
+            found.append(Part(piece, own, "legendre" if kind == "harmonic" else kind, degree))
+        if order:
+            found += _poles(problem, piece, natures, order)
     return Plan(tuple(found), tuple(nature.exact for nature in natures))
 
 
-def _poles(problem: Problem, piece: int, natures: "Sequence[_Nature]") -> Iterator[Part]:
+def _poles(problem: Problem, piece: int, natures: "Sequence[_Nature]", order: int) -> Iterator[Part]:
     """The parts about the holes of a piece, and about the images that they make of each other."""
     parts, harmonic = problem.partition, natures[piece].harmonic
     holes = parts.holes(piece) if parts.dim > 1 else ()
@@ -125,15 +140,19 @@ def _poles(problem: Problem, piece: int, natures: "Sequence[_Nature]") -> Iterat
             if harmonic and isinstance(chart, Pole):
                 # In space, decaying harmonics are functions of the plain coordinates about the pole.
                 chart = Affine(chart.cells, chart.center, chart.transform, chart.radius)
-            yield Part(piece, chart, "harmonic" if harmonic else "legendre", FIRST_ORDER, True, hole.pieces)
+            yield Part(piece, chart, "harmonic" if harmonic else "legendre", order, True, hole.pieces)
             if isinstance(chart, Slit) and chart.focus == 0:
                 round_holes.append((chart, hole))
     if harmonic and round_holes:
-        yield from _images(problem, piece, round_holes, natures)
+        yield from _images(problem, piece, round_holes, natures, order)
 
 
 def _images(
-    problem: Problem, piece: int, holes: "Sequence[tuple[Slit, Hole]]", natures: "Sequence[_Nature]"
+    problem: Problem,
+    piece: int,
+    holes: Sequence[tuple[Slit, Hole]],
+    natures: "Sequence[_Nature]",
+    order: int,
 ) -> Iterator[Part]:
     """Poles at the mirror images of round holes in straight walls, and at the images of close holes in each other."""
     parts, transform = problem.partition, holes[0][0].transform
@@ -151,16 +170,16 @@ def _images(
         mirror = mirrored(circles, corners)
         for image in mirror:
             chart = Slit((piece,), at(image.center), transform, 0j, 2 * image.radius)
-            yield Part(piece, chart, "harmonic", FIRST_ORDER, True, (OUTSIDE,))
+            yield Part(piece, chart, "harmonic", order, True, (OUTSIDE,))
         circles += mirror
     for segment in segments(circles):
         chart = Slit((piece,), at(segment.middle), transform, segment.focus, segment.axes_sum)
         inside, of = ((holes[c.hole][1].pieces if c.hole >= 0 else (OUTSIDE,)) for c in (segment.inside, segment.of))
-        yield Part(piece, chart, "harmonic", FIRST_ORDER, True, (*inside, *of))
+        yield Part(piece, chart, "harmonic", order, True, (*inside, *of))
         # The piece in the other hole sees the same images from its side, if space is measured there in the same way.
         for other in of:
             if other != OUTSIDE and natures[other].harmonic and _same_metric(problem, piece, other):
-                yield Part(other, replace(chart, cells=(other,)), "harmonic", FIRST_ORDER, True, (piece,))
+                yield Part(other, replace(chart, cells=(other,)), "harmonic", order, True, (piece,))
 
 
 def _at_the_boundary(parts: Partition) -> set[int]:
@@ -183,15 +202,18 @@ class _Nature:
     exact: bool
 
 
+NEITHER = _Nature(harmonic=False, exact=False)
+
+
 def _nature(problem: Problem, piece: int) -> _Nature:
     """What kind of equation a piece has, from its coefficients at probe points."""
     if problem.dim not in (2, 3) or not problem.A[piece].is_constant:
-        return _Nature(False, False)
+        return NEITHER
     lower, upper = (np.asarray(end, float) for end in problem.partition.piece_bounds(piece))
     x = np.random.default_rng(0).uniform(lower, upper, (16 * PROBES, problem.dim))
     x = x[problem.partition.label(x) == piece][:PROBES]
     if not len(x):
-        return _Nature(False, False)
+        return NEITHER
     _, _, lam, f = problem.pde(piece, x)
     return _Nature(not lam.any(), not lam.any() and not f.any())
 

@@ -1,5 +1,6 @@
 """`solve` and `approximate`: from a problem to a solution, choosing what the user left open."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,16 +9,17 @@ import numpy as np
 
 from jumpnet.charts import Charts, choose_atlases
 from jumpnet.collocation import Points, Stream
+from jumpnet.driver.direct import better, directly
 from jumpnet.driver.labels import resolve_labels
 from jumpnet.driver.progress import Progress
 from jumpnet.driver.settings import Preset, default_points, resolve
-from jumpnet.driver.task import Task, best_of, collocated, own_features
-from jumpnet.errors import ModelError
+from jumpnet.driver.task import Task, best_of, collocated, own_features, tell
+from jumpnet.errors import JumpnetWarning, ModelError
 from jumpnet.fields import Values
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
-from jumpnet.models import Model
-from jumpnet.optim import Optimizer
+from jumpnet.models import FrozenModel, Model
+from jumpnet.optim import Direct, LevenbergMarquardt, Optimizer, Status
 from jumpnet.problem import Problem, inputs
 from jumpnet.rows import Rows, Weights, equations, values
 from jumpnet.solution import Solution
@@ -26,8 +28,9 @@ from jumpnet.solution import Solution
 def solve(
     problem: Problem,
     *,
-    model: Model | None = None,
-    optimizer: Optimizer | None = None,
+    tol: float = 1e-8,
+    model: Model | FrozenModel | None = None,
+    optimizer: Optimizer | Direct | None = None,
     points: Points | Sequence[int] | None = None,
     charts: Charts | None = None,
     weights: Weights | None = None,
@@ -38,14 +41,33 @@ def solve(
 ) -> Solution:
     """Solve an interface problem.
 
-    Every option has a default: a categorical embedding trained by Levenberg-Marquardt on equilibrated rows, in charts
-    chosen from the geometry. `points` is `Points(...)` or (interior, boundary, per interface); `preset="paper"` takes
-    the paper's charts, weights, points and stopping rule instead. `trials` solves with that many seeds (from `seed`
-    on) and returns the best by held-out residual. `progress=True` shows a bar; a function of (record, best loss)
-    is called after each step.
+    Without further options the problem is first solved directly, with features chosen and grown by the program, until
+    the estimated root mean square error is below `tol` times the size of the solution; where that does not succeed, a
+    network is trained, and the better of the two is returned. `solution.settings["method"]` says what was done.
+
+    With any of the other options a network is trained (`optimizer=jn.optim.Direct()` or a model with frozen features:
+    solved directly). Each has a default: a categorical embedding trained by Levenberg-Marquardt on equilibrated rows,
+    in charts chosen from the geometry. `points` is `Points(...)` or (interior, boundary, per interface).
+    `preset="paper"` takes the paper's charts, weights, points and stopping rule instead.
+
+    `trials` solves with that many seeds (from `seed` on) and returns the best by held-out residual. `progress=True`
+    shows a bar; a function of (record, best loss) is called after each step.
     """
     if not isinstance(problem, Problem):
         raise ModelError(f"solve needs a jn.Problem, not {type(problem).__name__}; see jn.Problem(...).")
+    chosen = (model, optimizer, points, charts, weights, preset)
+    # Beyond three dimensions there are too many polynomials; a trained network needs few neurons there.
+    open_choice = all(option is None for option in chosen) and problem.dim <= 3
+    if isinstance(optimizer, Direct) or isinstance(model, FrozenModel) or open_choice:
+        found = directly(problem, model, optimizer, tol=tol, seed=seed, trials=trials, progress=progress)
+        if found.status is Status.STALLED and open_choice:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", JumpnetWarning)  # about the better of the two, below
+                trained = solve(problem, optimizer=LevenbergMarquardt(), seed=seed, trials=trials, progress=progress)
+            found = better(problem, found, trained)
+        tell(found)
+        return found
+    assert not isinstance(model, FrozenModel) and not isinstance(optimizer, Direct)
     parts = problem.partition
     settings = resolve(
         parts.dim,

@@ -3,7 +3,18 @@
 from jumpnet.models.activations import ACTIVATIONS
 from jumpnet.models.bycell import ByCell
 from jumpnet.models.frozen import Frozen, LinearSystem
-from jumpnet.models.specs import CategoricalEmbedding, Deep, Model, OneHot, ScalarEncoding, Separate
+from jumpnet.models.specs import (
+    CategoricalEmbedding,
+    Deep,
+    FrozenModel,
+    Harmonics,
+    Model,
+    OneHot,
+    Polynomials,
+    RandomFeatures,
+    ScalarEncoding,
+    Separate,
+)
 from jumpnet.models.storage import network_from_spec, network_spec
 from jumpnet.models.system import Network, System, site_values
 
@@ -13,10 +24,14 @@ __all__ = [
     "CategoricalEmbedding",
     "Deep",
     "Frozen",
+    "FrozenModel",
+    "Harmonics",
     "LinearSystem",
     "Model",
     "Network",
     "OneHot",
+    "Polynomials",
+    "RandomFeatures",
     "ScalarEncoding",
     "Separate",
     "System",

@@ -152,6 +152,57 @@ class Deep:
         return FullyConnected(inputs, cells, self.dim, tuple(self.widths), self.activation, self.residual)
 
 
+@dataclass(frozen=True)
+class Polynomials:
+    """Frozen features: Legendre polynomials of total degree at most `degree` on the box of each piece.
+
+    About each hole of a piece polynomials of degree `order` in its pole coordinates are added; 0 leaves them out.
+    """
+
+    degree: int = 10
+    order: int = 0
+
+    def __post_init__(self) -> None:
+        _check_degrees(self.degree, self.order)
+
+
+@dataclass(frozen=True)
+class Harmonics:
+    """Frozen features: functions that solve div(A grad u) = 0 exactly, for pieces with constant A in 2-D and 3-D.
+
+    Growing ones up to `degree` in each piece, decaying ones up to `order` about each of its holes. A piece with another
+    equation gets polynomials instead.
+    """
+
+    degree: int = 10
+    order: int = 10
+
+    def __post_init__(self) -> None:
+        _check_degrees(self.degree, self.order)
+
+
+@dataclass(frozen=True)
+class RandomFeatures:
+    """Frozen features: a random tanh layer of `neurons` for each piece, on the piece's box, weights up to `scale`."""
+
+    neurons: int = 100
+    scale: float = 0.5
+
+    def __post_init__(self) -> None:
+        _check(self.neurons, "tanh")
+        if not self.scale > 0:
+            raise ModelError(f"the scale of the random weights is {self.scale}; it must be a positive number.")
+
+
+FrozenModel = Polynomials | Harmonics | RandomFeatures
+
+
+def _check_degrees(*degrees: int) -> None:
+    for degree in degrees:
+        if not isinstance(degree, int | np.integer) or degree < 0:
+            raise ModelError(f"a degree is {degree!r}; give a whole number, zero or more.")
+
+
 def _check(neurons: int, name: str) -> None:
     if not isinstance(neurons, int | np.integer) or neurons < 1:
         raise ModelError(f"the number of neurons is {neurons!r}; give a whole number, at least 1.")

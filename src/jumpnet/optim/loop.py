@@ -142,7 +142,7 @@ class _Watch:
         if best <= self.stop.tol and (idle >= self.stop.polish or best <= self.stop.tol / POLISHED):
             return Status.CONVERGED
         if self.stop.stall is not None and idle >= self.stop.stall:
-            return Status.STALLED
+            return Status.CONVERGED if best <= self.stop.tol else Status.STALLED
         if self.stop.time_limit is not None and seconds >= self.stop.time_limit:
             return Status.CONVERGED if best <= self.stop.tol else Status.TIME_LIMIT
         return None

@@ -11,10 +11,11 @@ from jaxtyping import Float
 class Status(Enum):
     """How a training or a solve ended; `str(status)` is its sentence."""
 
-    CONVERGED = "the loss reached the tolerance"
+    CONVERGED = "the tolerance was reached"
     STEP_LIMIT = "the step limit came before the tolerance was reached"
     TIME_LIMIT = "the time limit came before the tolerance was reached"
-    STALLED = "the loss stopped falling before the tolerance was reached"
+    STALLED = "progress stopped before the tolerance was reached"
+    MISSED = "the tolerance was reached at the training points, but not at points the training never saw"
     INTERRUPTED = "interrupted; these are the best parameters so far"
     FAILED = "the loss is not a finite number from the start"
 

@@ -97,12 +97,15 @@ class Solution:
         return np.sum((self.flux(points, a) - self.flux(points, b)) * n, axis=1)
 
     def errors(self, points: int | None = None, *, seed: int | None = None) -> Errors:
-        """Differences from the exact solution at random test points, by default ten times the interior points."""
+        """Differences from the exact solution at random test points, by default ten times the interior points.
+
+        At least 2,000: a direct solution may need no interior points at all.
+        """
         if self.exact is None or self.partition is None:
             raise SolutionError(
                 "the exact solution is not known here; give the problem exact= or use manufactured(...)."
             )
-        count = points if points is not None else 10 * int(self.settings.get("interior", 1000))
+        count = points if points is not None else max(10 * int(self.settings.get("interior", 0)), 2000)
         entropy = [self.seed if seed is None else seed, int(Stream.TEST)]
         x, piece = self.partition.sample_interior(count, seed=entropy)
         exact = piecewise_values(self.exact, x, piece)
