@@ -1,8 +1,8 @@
 """Training within a budget of steps: several random starts, the best of which goes on.
 
 A start that will end badly, or coordinates that do not suit the problem, usually show it early: a few short runs and
-one long one beat one long run of a random start. A long run that stalls gives way to the next best start. All steps
-count towards the optimiser's limit.
+one long one beat one long run of a random start. A long run that stalls gives way to the next best start, and one that
+barely meets the tolerance is compared with it. All steps count towards the optimiser's limit.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,6 +24,8 @@ TRIAL_STEPS = 60
 WORTH_MORE_INPUTS = 10.0
 # A second training after a stalled one needs at least so many steps of what is left of the budget.
 WORTH_ANOTHER = 200
+# A training that ends with no less than this part of the tolerance is compared with one other.
+BARELY = 0.1
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def train(
 def _continued(
     trials: Sequence[Trial], optimizer: Optimizer, spent: int, progress: Progress | None
 ) -> tuple[Candidate, Result]:
-    """Train on from the best trial; from the next one while a training stalls and the budget allows another."""
+    """Train on from the best trial; from the next one where a training stalls or barely ends, if the budget allows."""
     budget, ended = optimizer.stop.steps, []
     for trial in trials:
         if ended and budget - spent < WORTH_ANOTHER:
@@ -90,7 +92,8 @@ def _continued(
         final, _ = minimise(optimizer, system, state=trial.state, steps=budget - spent, progress=progress)
         spent += final.steps
         ended.append((trial.candidate, replace(final, history=joined(trial.result.history, final.history))))
-        if final.status is not Status.STALLED:
+        barely = final.status is Status.CONVERGED and final.loss > BARELY * optimizer.stop.tol and len(ended) == 1
+        if final.status is not Status.STALLED and not barely:
             break
     candidate, result = min(ended, key=lambda end: end[0].held_out_loss(end[1].theta))
     return candidate, replace(result, steps=spent)
