@@ -166,31 +166,30 @@ def attempt(solver: DirectSolver, tol: float, progress: Progress | None = None) 
             progress(records[-1], best.residual**2)
 
     last = best = _first(solver)
-    note(last)
     factor, idle, estimate, status = 0.0, 0, np.inf, Status.STEP_LIMIT
-    while status is Status.STEP_LIMIT and len(records) < MOST_LEVELS:
-        plan = last.plan.grown(last.large_terms())
-        if plan == last.plan or plan.network.size > MOST_UNKNOWNS:
-            status = Status.STALLED
-            break
-        try:
-            after = solver.level(plan)
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
-            break
-        change = _rms(after.values - last.values)
-        factor = max(change / max(last.residual, 1e-300), factor / 2)
-        idle = 0 if after.residual < SLOW * best.residual else idle + 1
-        if after.residual < best.residual:
-            best, estimate = after, ROOM * factor * after.residual
-        elif last is best:
-            estimate = min(estimate, ROOM * change)
-        last = after
+    try:
         note(last)
-        if estimate <= tol * _rms(best.values):
-            status = Status.CONVERGED
-        elif idle >= PATIENCE:
-            status = Status.STALLED
+        while status is Status.STEP_LIMIT and len(records) < MOST_LEVELS:
+            plan = last.plan.grown(last.large_terms())
+            if plan == last.plan or plan.network.size > MOST_UNKNOWNS:
+                status = Status.STALLED
+                break
+            after = solver.level(plan)
+            change = _rms(after.values - last.values)
+            factor = max(change / max(last.residual, 1e-300), factor / 2)
+            idle = 0 if after.residual < SLOW * best.residual else idle + 1
+            if after.residual < best.residual:
+                best, estimate = after, ROOM * factor * after.residual
+            elif last is best:
+                estimate = min(estimate, ROOM * change)
+            last = after
+            note(last)
+            if estimate <= tol * _rms(best.values):
+                status = Status.CONVERGED
+            elif idle >= PATIENCE:
+                status = Status.STALLED
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
     return Attempt(best, float(estimate), status, tuple(records))
 
 
