@@ -106,9 +106,9 @@ def points_for(plan: Plan, problem: Problem) -> Points:
     """Enough points for the unknowns: in pieces whose equation is not solved exactly, and on all surfaces."""
     parts = problem.partition
     dim = parts.dim
-    of_piece = [sum(part.family.size for part in plan.of(piece)) for piece in range(parts.size)]
-    inner = [size for size, exact in zip(of_piece, plan.exact, strict=True) if not exact]
-    minimum = int(OVERSAMPLING * 1.25 * max(inner)) if inner else 1
+    # Harmonic functions are not seen by the equations inside a piece.
+    inside = [sum(p.family.size for p in plan.of(piece) if p.kind != "harmonic") for piece in range(parts.size)]
+    minimum = max(int(OVERSAMPLING * 1.25 * max(inside)), 1)
 
     def unknowns(term: str) -> int:
         return sum(_carried(part, dim) for part in plan.parts if part.concerns(term))
@@ -148,7 +148,7 @@ class Attempt:
         level = self.level
         names = {"harmonic": "harmonic functions", "legendre": "polynomials", "ridges": "random features"}
         own = [names[part.kind] for part in level.plan.parts if not part.pole]
-        kinds = [f"{name} in {own.count(name)} of {len(own)} pieces" for name in sorted(set(own))]
+        kinds = [f"{name} in {own.count(name)} of {len(level.plan.exact)} pieces" for name in sorted(set(own))]
         poles = sum(part.pole for part in level.plan.parts)
         with_poles = f", {poles} sets of poles outside them" if poles else ""
         worst = "" if self.status is Status.CONVERGED else f"; met worst: {level.large_terms()[0]}"

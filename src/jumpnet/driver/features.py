@@ -120,11 +120,15 @@ def _plan(problem: Problem, kind: str, degree: int, order: int) -> Plan:
     natures = [_nature(problem, piece) if kind == "harmonic" else NEITHER for piece in range(parts.size)]
     found = []
     for piece, nature in enumerate(natures):
-        if nature.exact:
+        # Beside harmonic functions, polynomials need only answer the source; in space that saves nothing.
+        both = nature.harmonic and parts.dim == 2
+        if nature.exact or both:
             found.append(Part(piece, _own_chart(problem, piece, boxes), "harmonic", degree))
-        else:
+        if not nature.exact:
             own = Affine((piece,), boxes.center[piece], np.diag(1 / boxes.halfwidth[piece]), 1.0)
-            found.append(Part(piece, own, "legendre" if kind == "harmonic" else kind, degree))
+            found.append(
+                Part(piece, own, "legendre" if kind == "harmonic" else kind, degree, pieces=() if both else None)
+            )
         if order:
             found += _poles(problem, piece, natures, order)
     return Plan(tuple(found), tuple(nature.exact for nature in natures))
