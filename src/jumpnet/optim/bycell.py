@@ -15,8 +15,9 @@ from scipy.linalg import get_lapack_funcs
 from jumpnet.models import ByCell
 from jumpnet.models.bycell import Pairs
 from jumpnet.optim.factorisations import qr_step
+from jumpnet.optim.lapack import tpmqrt, tpqrt
 
-_tpqrt, _tpmqrt, _geqrf, _trtrs = get_lapack_funcs(("tpqrt", "tpmqrt", "geqrf", "trtrs"), dtype=np.float64)
+_geqrf, _trtrs = get_lapack_funcs(("geqrf", "trtrs"), dtype=np.float64)
 
 
 class Eliminated(NamedTuple):
@@ -83,8 +84,8 @@ def _eliminated(R: np.ndarray, rest: np.ndarray, rows: np.ndarray) -> tuple[np.n
     width = len(R)
     if len(rows) == 0 or width == 0:
         return R, rest, rows[:, width:]
-    R, V, T, _ = _tpqrt(0, min(32, width), R, rows[:, :width], overwrite_a=1)
-    rest, rows, _ = _tpmqrt(0, V, T, rest, rows[:, width:], side="L", trans="T")
+    R, V, T, _ = tpqrt(0, min(32, width), R, rows[:, :width], overwrite_a=1)
+    rest, rows, _ = tpmqrt(0, V, T, rest, rows[:, width:], side="L", trans="T")
     return R, rest, rows
 
 

@@ -5,10 +5,11 @@ Every function returns None where its factorisation breaks down, and leaves its 
 
 import numpy as np
 from jaxtyping import Float
-from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from scipy.linalg import get_lapack_funcs
 
-_tpqrt, _tpmqrt, _trtrs, _posv = get_lapack_funcs(("tpqrt", "tpmqrt", "trtrs", "posv"), dtype=np.float64)
-(_syrk,) = get_blas_funcs(("syrk",), dtype=np.float64)
+from jumpnet.optim.lapack import posv, syrk, tpmqrt, tpqrt
+
+(_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 # LAPACK's block size in tpqrt; 16 to 32 are equally fast for 250 to 600 columns, 48 is slower.
 BLOCK = 32
 
@@ -26,7 +27,7 @@ def qr_step(J: Float[np.ndarray, "m n"], r: Float[np.ndarray, " m"], damping: fl
     np.fill_diagonal(triangle[:n, :n], np.sqrt(damping))
     below = np.empty((m, n + 1), order="F")
     below[:, :n], below[:, n] = J, r
-    R, _, _, info = _tpqrt(0, min(BLOCK, n), triangle, below, overwrite_a=1, overwrite_b=1)
+    R, _, _, info = tpqrt(0, min(BLOCK, n), triangle, below, overwrite_a=1, overwrite_b=1)
     d, singular = _trtrs(R[:n, :n], R[:n, n])
     return -d if info == 0 and singular == 0 else None
 
@@ -34,20 +35,20 @@ def qr_step(J: Float[np.ndarray, "m n"], r: Float[np.ndarray, " m"], damping: fl
 def row_space_step(J: Float[np.ndarray, "m n"], r: Float[np.ndarray, " m"], damping: float) -> np.ndarray | None:
     """The same step as J^T y, by QR of [sqrt(mu) I; J^T]: the cost grows with the square of the number of rows."""
     m, n = J.shape
-    R, V, T, info = _tpqrt(0, min(BLOCK, m), np.asfortranarray(np.sqrt(damping) * np.eye(m)), J.T, overwrite_a=1)
+    R, V, T, info = tpqrt(0, min(BLOCK, m), np.asfortranarray(np.sqrt(damping) * np.eye(m)), J.T, overwrite_a=1)
     y, singular = _trtrs(R, -r, trans=1)
     if info or singular:
         return None
     # [d; .] = Q [y; 0] is the shortest solution of J d + sqrt(mu) e = -r, which is what the damped problem asks for.
-    _, d, _ = _tpmqrt(0, V, T, y[:, None], np.zeros((n, 1), order="F"), side="L", trans="N", overwrite_b=1)
+    _, d, _ = tpmqrt(0, V, T, y[:, None], np.zeros((n, 1), order="F"), side="L", trans="N", overwrite_b=1)
     return d[:, 0]
 
 
 def cholesky_step(J: Float[np.ndarray, "m n"], r: Float[np.ndarray, " m"], damping: float) -> np.ndarray | None:
     """By the normal equations: several times cheaper than QR, at the price of squaring the condition number."""
-    normal = _syrk(1.0, J, trans=1)
+    normal = syrk(1.0, J, trans=1)
     np.fill_diagonal(normal, normal.diagonal() + damping)
-    _, d, info = _posv(normal, J.T @ r, overwrite_a=1)
+    _, d, info = posv(normal, J.T @ r, overwrite_a=1)
     return -d if info == 0 else None
 
 

@@ -1,21 +1,20 @@
 """The one training loop: an optimiser makes steps, the loop decides when to stop and keeps the record.
 
-Optimisers (`init`, `advance`) know nothing of limits, clocks, progress bars or Ctrl-C; the loop knows nothing of how a
-step is made.
+Optimisers (`init`, `advance`) know nothing of limits, clocks, progress bars, checkpoints or Ctrl-C; the loop knows
+nothing of how a step is made.
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from jaxtyping import Array, Float
-from threadpoolctl import ThreadpoolController
 
 from jumpnet.errors import ModelError
 from jumpnet.optim.result import History, Record, Result, Status
+from jumpnet.optim.threads import one_blas_thread
 
 # Polishing ends here: the error is then two digits below that at the tolerance, near what rounding allows.
 POLISHED = 1e4
@@ -88,9 +87,60 @@ class Optimizer(Protocol):
     def advance(self, system: LeastSquares, state: Any, limit: int) -> tuple[Any, list[Record]]: ...
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
+@dataclass(frozen=True)
+class Leg:
+    """A run of the loop: where it stands, what it has recorded, and what decides when it ends.
+
+    `mark` is the best loss when it was last halved, at step `at`. A leg is frozen and complete: a run broken off
+    anywhere goes on from its last one as if nothing had happened.
+    """
+
+    state: Any
+    first: int
+    mark: float
+    at: int
+    records: tuple[Record, ...] = ()
+    seconds: float = 0.0
+
+    @staticmethod
+    def begin(state: State) -> "Leg":
+        """No step yet."""
+        return Leg(state, state.steps, state.best_loss, state.steps)
+
+    def extended(self, state: State, made: Sequence[Record], seconds: float) -> "Leg":
+        """The leg after further steps."""
+        halved = state.best_loss <= self.mark / 2
+        return replace(
+            self,
+            state=state,
+            mark=state.best_loss if halved else self.mark,
+            at=state.steps if halved else self.at,
+            records=self.records + tuple(record._replace(seconds=seconds) for record in made),
+            seconds=seconds,
+        )
+
+    def verdict(self, stop: Stop, limit: int) -> Status | None:
+        """How the leg has ended, None while it goes on; a leg without steps can only have failed or be at its limit."""
+        best, idle = self.state.best_loss, self.state.steps - self.at
+        if not np.isfinite(best):
+            return Status.FAILED
+        reached = best <= stop.tol
+        if self.records:
+            if reached and (idle >= stop.polish or best <= stop.tol / POLISHED):
+                return Status.CONVERGED
+            if stop.stall is not None and idle >= stop.stall:
+                return Status.CONVERGED if reached else Status.STALLED
+            if stop.time_limit is not None and self.seconds >= stop.time_limit:
+                return Status.CONVERGED if reached else Status.TIME_LIMIT
+        if self.state.steps - self.first >= limit:
+            return Status.CONVERGED if reached else Status.STEP_LIMIT
+        return None
+
+    def result(self, status: Status, terms: tuple[str, ...]) -> Result:
+        """What the leg has led to."""
+        state = self.state
+        steps, history = state.steps - self.first, History.of(list(self.records), terms)
+        return Result(state.best, float(state.best_loss), steps, status, history)
 
 
 def minimise(
@@ -103,46 +153,34 @@ def minimise(
     progress: Progress | None = None,
 ) -> tuple[Result, Any]:
     """Run the optimiser from `theta`, or on from a `state`, for at most `steps` more steps: result and last state."""
-    stop, began, records = optimizer.stop, time.perf_counter(), []
+    start = optimizer.init(system, theta) if state is None else state  # pyright: ignore[reportArgumentType]
+    leg, status = walk(optimizer, system, Leg.begin(start), steps=steps, progress=progress)
+    return leg.result(status, system.terms), leg.state
+
+
+def walk(
+    optimizer: Optimizer,
+    system: LeastSquares,
+    leg: Leg,
+    *,
+    steps: int | None = None,
+    progress: Progress | None = None,
+    keep: Callable[[Leg], None] | None = None,
+) -> tuple[Leg, Status]:
+    """Go on with a leg until it ends, for at most `steps` steps in all; `keep` is handed the leg after each."""
+    stop, began = optimizer.stop, time.perf_counter() - leg.seconds
     limit = stop.steps if steps is None else steps
     # Two threads on small matrices are slower than one, by a factor of 100 on a busy machine.
-    with _blas().limit(limits=1, user_api="blas"):
-        current: Any = optimizer.init(system, theta) if state is None else state  # pyright: ignore[reportArgumentType]
-        first = current.steps
-        status = Status.STEP_LIMIT if np.isfinite(current.best_loss) else Status.FAILED
-        watch = _Watch(stop, current.best_loss, first)
+    with one_blas_thread():
         try:
-            while status is Status.STEP_LIMIT and current.steps - first < limit:
-                current, made = optimizer.advance(system, current, limit - (current.steps - first))
-                seconds = time.perf_counter() - began
-                records += [record._replace(seconds=seconds) for record in made]
+            while (status := leg.verdict(stop, limit)) is None:
+                state, made = optimizer.advance(system, leg.state, limit - (leg.state.steps - leg.first))
+                # A single assignment, so that Ctrl-C never leaves a step half recorded.
+                leg = leg.extended(state, made, time.perf_counter() - began)
+                if keep is not None:
+                    keep(leg)
                 if progress is not None:
-                    progress(records[-1], current.best_loss)
-                if (verdict := watch.verdict(current.best_loss, current.steps, seconds)) is not None:
-                    status = verdict
-                    break
+                    progress(leg.records[-1], leg.state.best_loss)
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
-    if status is Status.STEP_LIMIT and current.best_loss <= stop.tol:
-        status = Status.CONVERGED
-    history = History.of(records, system.terms)
-    return Result(current.best, float(current.best_loss), current.steps - first, status, history), current
-
-
-class _Watch:
-    """Remembers when the best loss was last halved."""
-
-    def __init__(self, stop: Stop, loss: float, step: int):
-        self.stop, self.mark, self.at = stop, loss, step
-
-    def verdict(self, best: float, step: int, seconds: float) -> Status | None:
-        if best <= self.mark / 2:
-            self.mark, self.at = best, step
-        idle = step - self.at
-        if best <= self.stop.tol and (idle >= self.stop.polish or best <= self.stop.tol / POLISHED):
-            return Status.CONVERGED
-        if self.stop.stall is not None and idle >= self.stop.stall:
-            return Status.CONVERGED if best <= self.stop.tol else Status.STALLED
-        if self.stop.time_limit is not None and seconds >= self.stop.time_limit:
-            return Status.CONVERGED if best <= self.stop.tol else Status.TIME_LIMIT
-        return None
+    return leg, status
