@@ -289,17 +289,6 @@ def test_several_starts_stay_within_the_step_limit_and_the_best_goes_on(chain: j
     assert np.array_equal(once.theta, again.theta)
 
 
-@pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
-def test_trials_return_the_seed_with_the_smallest_held_out_loss(chain: jn.Problem) -> None:
-    model = jn.models.CategoricalEmbedding(neurons=8)
-    options: dict[str, Any] = {"model": model, "optimizer": OPTIMIZERS["LM"], "points": (50, 2, 1)}
-    each = [jn.solve(chain, seed=seed, **options) for seed in (0, 1, 2)]
-    best = jn.solve(chain, seed=0, trials=3, **options)
-    assert best.held_out_loss == min(one.held_out_loss for one in each)
-    assert np.array_equal(best.theta, each[best.seed].theta)
-    assert set(best.settings["held_out_loss_of_seed"]) == {"0", "1", "2"}
-
-
 def test_an_unconverged_result_is_said_to_be_so(chain: jn.Problem) -> None:
     optimizer = LevenbergMarquardt(steps=3)
     with pytest.warns(jn.JumpnetWarning, match="not converged: the step limit"):

@@ -270,7 +270,7 @@ def test_a_folder_that_may_not_be_written(disk: jn.Solution, tmp_path: Path, mon
     def refused(*_: Any, **__: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("pathlib.Path.write_bytes", refused)
+    monkeypatch.setattr("pathlib.Path.open", refused)
     with pytest.raises(jn.SolutionError, match=r"cannot be written \(Permission denied\)"):
         disk.save(tmp_path / "a.jumpnet")
 

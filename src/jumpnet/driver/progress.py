@@ -2,8 +2,10 @@
 
 import math
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 from jumpnet.optim import Record
@@ -40,14 +42,18 @@ def bar(name: str, total: int, console: "Console | None" = None) -> Iterator[Pro
 
 
 class _Course:
-    """Steps in all and the best loss of all; those that a training reports start again with each random start."""
+    """Steps in all and the best loss of all; those that a training reports start again with each random start.
+
+    Trainings at the same time are told apart by their threads.
+    """
 
     def __init__(self) -> None:
-        self.done, self.last, self.best = 0, 0, math.inf
+        self.done, self.best, self._last = 0, math.inf, defaultdict[int, int](int)
 
     def advance(self, step: int, best: float) -> None:
-        self.done += step - self.last if step > self.last else step
-        self.last, self.best = step, min(self.best, best)
+        last = self._last[get_ident()]
+        self.done += step - last if step > last else step
+        self._last[get_ident()], self.best = step, min(self.best, best)
 
 
 @contextmanager

@@ -1,25 +1,27 @@
 """`solve` and `approximate`: from a problem to a solution, choosing what the user left open."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from jumpnet.charts import Charts, choose_atlases
-from jumpnet.collocation import Points, Stream
+from jumpnet.charts import Atlas, Charts, choose_atlases
+from jumpnet.collocation import Collocation, Points, Stream
+from jumpnet.driver.checkpoint import Checkpoint
 from jumpnet.driver.direct import better, directly
 from jumpnet.driver.labels import resolve_labels
 from jumpnet.driver.progress import Progress
-from jumpnet.driver.settings import Preset, default_points, resolve
-from jumpnet.driver.task import Task, best_of, collocated, own_features, tell
-from jumpnet.errors import JumpnetWarning, ModelError
+from jumpnet.driver.settings import Preset, Settings, default_points, resolve
+from jumpnet.driver.task import Task, check_trials, collocated, own_features, tell
+from jumpnet.driver.trials import Prepared, best_of
+from jumpnet.errors import ModelError
 from jumpnet.fields import Values
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
 from jumpnet.models import FrozenModel, Model
-from jumpnet.optim import Direct, LevenbergMarquardt, Optimizer, Status
+from jumpnet.optim import Direct, Optimizer, Status
 from jumpnet.problem import Problem, inputs
 from jumpnet.rows import Rows, Weights, equations, values
 from jumpnet.solution import Solution
@@ -37,7 +39,9 @@ def solve(
     preset: Preset | None = None,
     seed: int = 0,
     trials: int = 1,
+    workers: int | None = None,
     progress: bool | Progress = False,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Solution:
     """Solve an interface problem.
 
@@ -50,57 +54,50 @@ def solve(
     in charts chosen from the geometry. `points` is `Points(...)` or (interior, boundary, per interface).
     `preset="paper"` takes the paper's charts, weights, points and stopping rule instead.
 
-    `trials` solves with that many seeds (from `seed` on) and returns the best by held-out residual. `progress=True`
-    shows a bar; a function of (record, best loss) is called after each step.
+    `trials` solves with that many seeds (from `seed` on), `workers` trainings at a time (by default one on each core),
+    and returns the best by held-out residual; how all of them came out is in its report. `progress=True` shows a bar; a
+    function of (record, best loss) is called after each step, from the threads of the trials but never by two at once.
+    Ctrl-C ends a training with the best so far.
+
+    `checkpoint` names a file to which a training is written every few seconds. The same call with the same file goes on
+    where it was broken off, by Ctrl-C or a crash, and ends with the same bits as if it had never been.
     """
     if not isinstance(problem, Problem):
         raise ModelError(f"solve needs a jn.Problem, not {type(problem).__name__}; see jn.Problem(...).")
-    chosen = (model, optimizer, points, charts, weights, preset)
+    check_trials(seed, trials, workers)
+    kept = None if checkpoint is None else Checkpoint(checkpoint, int(seed))
+
+    def trained(model: Model | None, optimizer: Optimizer | None) -> Solution:
+        parts = problem.partition
+        settings = resolve(
+            parts.dim,
+            parts.size,
+            model=model,
+            optimizer=optimizer,
+            points=points,
+            charts=charts,
+            weights=weights,
+            preset=preset,
+        )
+        atlases = choose_atlases(settings.charts, parts, lambda piece, x: problem.A[piece].value(x))
+        prepared = _preparation(
+            parts, settings, atlases, rows=lambda drawn: equations(problem, drawn), u=problem.exact, f=problem.f
+        )
+        steps = settings.optimizer.stop.steps
+        found = best_of(prepared, range(seed, seed + trials), workers, steps=steps, progress=progress, checkpoint=kept)
+        return replace(found, problem=problem, tensors=problem.A, exact=problem.exact)
+
     # Beyond three dimensions there are too many polynomials; a trained network needs few neurons there.
+    chosen = (model, optimizer, points, charts, weights, preset)
     open_choice = all(option is None for option in chosen) and problem.dim <= 3
     if isinstance(optimizer, Direct) or isinstance(model, FrozenModel) or open_choice:
         found = directly(problem, model, optimizer, tol=tol, seed=seed, trials=trials, progress=progress)
         if found.status is Status.STALLED and open_choice:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", JumpnetWarning)  # about the better of the two, below
-                trained = solve(problem, optimizer=LevenbergMarquardt(), seed=seed, trials=trials, progress=progress)
-            found = better(problem, found, trained)
-        tell(found)
-        return found
-    assert not isinstance(model, FrozenModel) and not isinstance(optimizer, Direct)
-    parts = problem.partition
-    settings = resolve(
-        parts.dim,
-        parts.size,
-        model=model,
-        optimizer=optimizer,
-        points=points,
-        charts=charts,
-        weights=weights,
-        preset=preset,
-    )
-    atlases = choose_atlases(settings.charts, parts, lambda piece, x: problem.A[piece].value(x))
-
-    def prepared(seed: int) -> Task:
-        named = resolve_labels(
-            settings.model,
-            parts,
-            u=None if problem.exact is None else _values_of(problem.exact),
-            f=_values_of(problem.f),
-            raw=settings.charts == "paper",
-            seed=seed,
-        )
-        networks = [named.network(atlas.inputs, parts.size) for atlas in atlases]
-        counts = settings.points or default_points(networks[-1], parts.dim, parts.size, own_features(named))
-
-        def rows(stream: Stream) -> Rows:
-            given = settings.points is not None
-            return equations(problem, collocated(parts, counts, named, seed=seed, stream=stream, given=given))
-
-        return Task(parts, atlases, networks, counts, rows(Stream.TRAIN), rows(Stream.HELD_OUT), settings)
-
-    solution = best_of(prepared, seed, trials, progress)
-    return replace(solution, problem=problem, tensors=problem.A, exact=problem.exact)
+            found = better(problem, found, trained(None, None))
+    else:
+        found = trained(model, optimizer)
+    tell(found)
+    return found
 
 
 def approximate(
@@ -114,7 +111,9 @@ def approximate(
     preset: Preset | None = None,
     seed: int = 0,
     trials: int = 1,
+    workers: int | None = None,
     progress: bool | Progress = False,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Solution:
     """Approximate a piecewise function: `u` is a number, formula or callable for each piece.
 
@@ -122,6 +121,8 @@ def approximate(
     """
     parts = inputs.partition(parts)
     exact = inputs.fields(u, parts, "u", {})
+    check_trials(seed, trials, workers)
+    kept = None if checkpoint is None else Checkpoint(checkpoint, int(seed))
     settings = resolve(
         parts.dim,
         parts.size,
@@ -132,32 +133,46 @@ def approximate(
         weights="paper",
         preset=preset,
     )
-    atlases = choose_atlases(settings.charts, parts)
+
+    def rows(drawn: Collocation) -> Rows:
+        x = np.concatenate([drawn.interior, drawn.boundary])
+        piece = np.concatenate([drawn.piece, drawn.boundary_piece])
+        return values(piecewise_values(exact, x, piece), x, piece)
+
+    prepared = _preparation(parts, settings, choose_atlases(settings.charts, parts), rows=rows, u=exact, f=None)
+    steps = settings.optimizer.stop.steps
+    found = best_of(prepared, range(seed, seed + trials), workers, steps=steps, progress=progress, checkpoint=kept)
+    tell(found)
+    return replace(found, tensors=(None,) * parts.size, exact=exact)
+
+
+def _preparation(
+    parts: Partition,
+    settings: Settings,
+    atlases: Sequence[Atlas],
+    *,
+    rows: Callable[[Collocation], Rows],
+    u: Sequence[Values] | None,
+    f: Sequence[Values] | None,
+) -> Prepared:
+    """What makes the task of a seed: its labels, networks, points, and `rows` of these. Without f, no interfaces."""
 
     def prepared(seed: int) -> Task:
-        named = resolve_labels(
-            settings.model,
-            parts,
-            u=_values_of(exact),
-            f=None,
-            raw=settings.charts == "paper",
-            seed=seed,
+        model = resolve_labels(
+            settings.model, parts, u=_values_of(u), f=_values_of(f), raw=settings.charts == "paper", seed=seed
         )
-        networks = [named.network(atlas.inputs, parts.size) for atlas in atlases]
-        counts = settings.points or default_points(networks[-1], parts.dim, parts.size, own_features(named))
-        counts = replace(counts, interface=0)
+        networks = [model.network(atlas.inputs, parts.size) for atlas in atlases]
+        counts = settings.points or default_points(networks[-1], parts.dim, parts.size, own_features(model))
+        if f is None:
+            counts = replace(counts, interface=0)
 
-        def rows(stream: Stream) -> Rows:
-            drawn = collocated(parts, counts, named, seed=seed, stream=stream, given=settings.points is not None)
-            x = np.concatenate([drawn.interior, drawn.boundary])
-            piece = np.concatenate([drawn.piece, drawn.boundary_piece])
-            return values(piecewise_values(exact, x, piece), x, piece)
+        def of(stream: Stream) -> Rows:
+            return rows(collocated(parts, counts, model, seed=seed, stream=stream, given=settings.points is not None))
 
-        return Task(parts, atlases, networks, counts, rows(Stream.TRAIN), rows(Stream.HELD_OUT), settings)
+        return Task(parts, atlases, networks, counts, of(Stream.TRAIN), of(Stream.HELD_OUT), settings)
 
-    solution = best_of(prepared, seed, trials, progress)
-    return replace(solution, tensors=(None,) * parts.size, exact=exact)
+    return prepared
 
 
-def _values_of(fields: Sequence[Values]) -> Callable[[int, np.ndarray], np.ndarray]:
-    return lambda piece, x: fields[piece].value(x)
+def _values_of(fields: Sequence[Values] | None) -> Callable[[int, np.ndarray], np.ndarray] | None:
+    return None if fields is None else lambda piece, x: fields[piece].value(x)

@@ -2,21 +2,22 @@
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from jumpnet.charts import Atlas
 from jumpnet.collocation import Collocation, Points, Stream, collocate
-from jumpnet.driver.progress import Progress, shown
+from jumpnet.driver.checkpoint import Checkpoint, fingerprint
+from jumpnet.driver.progress import Progress
 from jumpnet.driver.residuals import held_out_residuals
 from jumpnet.driver.settings import Settings
 from jumpnet.driver.training import Candidate, train
 from jumpnet.errors import JumpnetWarning, ModelError
 from jumpnet.geometry import Partition
 from jumpnet.models import Model, Network, Separate, System
-from jumpnet.optim import Status
+from jumpnet.optim import Status, minimise
 from jumpnet.rows import Rows, weigh
 from jumpnet.solution import Solution
 
@@ -44,8 +45,8 @@ class Task:
     held_out: Rows
     settings: Settings
 
-    def solution(self, seed: int, progress: Progress | None) -> Solution:
-        """Train, and measure what came out on the held-out points."""
+    def solution(self, seed: int, progress: Progress | None, checkpoint: Checkpoint | None = None) -> Solution:
+        """Train, or go on with a training, and measure what came out on the held-out points."""
         began = time.perf_counter()
         train_rows, scale = self._weighted(self.train)
         held_rows, _ = self._weighted(self.held_out, scale)
@@ -55,12 +56,17 @@ class Task:
         ]
         # Two starts for each of several ways to see the problem, three for one.
         starts = self.settings.starts if len(candidates) == 1 else min(self.settings.starts, 2)
-        taken, result = train(candidates, self.settings.optimizer, seed=seed, starts=starts, progress=progress)
+        optimizer, train_on, before = self.settings.optimizer, minimise, 0.0
+        if checkpoint is not None:
+            rows = (train_rows, held_rows)
+            run = checkpoint.run(seed, fingerprint(rows, self.networks, self.atlases, optimizer, starts))
+            train_on, before = run.minimise, run.seconds_before
+        taken, result = train(candidates, optimizer, seed=seed, starts=starts, progress=progress, minimise=train_on)
         residual = taken.unseen.residual(result.theta)
         held_out_loss = float(residual @ residual)
         # The loss alone cannot tell a solution from a function that meets the equations at the points only.
         missed = result.status is Status.CONVERGED and not held_out_loss <= MISSED * max(
-            result.loss, self.settings.optimizer.stop.tol
+            result.loss, optimizer.stop.tol
         )
         return Solution(
             network=taken.system.network,
@@ -78,7 +84,7 @@ class Task:
             seed=seed,
             held_out=held_out_residuals(held_rows, residual, scale),
             held_out_loss=held_out_loss,
-            settings=self._described(taken.atlas, time.perf_counter() - began),
+            settings=self._described(taken.atlas, before + time.perf_counter() - began),
         )
 
     def _weighted(self, rows: Rows, scale: float | None = None) -> tuple[Rows, float]:
@@ -105,30 +111,22 @@ class Task:
         }
 
 
-def best_of(prepared: Callable[[int], Task], seed: int, trials: int, progress: bool | Progress) -> Solution:
-    """The solution of one seed, or of `trials` seeds the one with the smallest held-out loss."""
-    check_trials(seed, trials)
-    found: list[Solution] = []
-    for number in range(seed, seed + trials):
-        task = prepared(int(number))
-        with shown(progress, task.settings.optimizer.stop.steps) as report:
-            found.append(task.solution(int(number), report))
-        if found[-1].status is Status.INTERRUPTED:
-            break
-    best = min(found, key=lambda solution: np.nan_to_num(solution.held_out_loss, nan=np.inf))
-    tell(best)
-    if len(found) == 1:
-        return best
-    spread = {str(s.seed): s.held_out_loss for s in found}
-    return replace(best, settings=best.settings | {"held_out_loss_of_seed": spread})
-
-
-def check_trials(seed: int, trials: int) -> None:
-    """Seeds are whole numbers, and there is at least one."""
+def check_trials(seed: int, trials: int, workers: int | None = None) -> None:
+    """Seeds are whole numbers, and there is at least one; so are threads."""
     if not isinstance(trials, int | np.integer) or trials < 1:
         raise ModelError(f"trials is {trials!r}; give a whole number, at least 1.")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ModelError(f"seed is {seed!r}; give a whole number, zero or more.")
+    if workers is not None and (not isinstance(workers, int | np.integer) or workers < 1):
+        raise ModelError(f"workers is {workers!r}; give a whole number, at least 1, or None for one on each core.")
+
+
+def spread(found: Sequence[Solution]) -> list[dict[str, object]]:
+    """How each seed came out."""
+    return [
+        {"seed": s.seed, "held_out_loss": s.held_out_loss, "status": s.status.name.lower(), "steps": s.steps}
+        for s in found
+    ]
 
 
 def collocated(
@@ -151,7 +149,7 @@ def collocated(
             f"piece {least} has only {counts[least]} interior points; look at the held-out residuals, or ask for more: "
             f"Points(..., minimum={FEW_POINTS}).",
             JumpnetWarning,
-            stacklevel=4,
+            stacklevel=8,
         )
     return drawn
 
@@ -168,5 +166,5 @@ def tell(solution: Solution) -> None:
             f"not converged: {solution.status} (loss {solution.loss:.1e}, held-out loss "
             f"{solution.held_out_loss:.1e}); look at solution.report(), try another seed, more steps or trials=.",
             JumpnetWarning,
-            stacklevel=4,
+            stacklevel=3,
         )

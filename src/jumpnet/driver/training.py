@@ -13,10 +13,12 @@ import numpy as np
 
 from jumpnet.charts import Atlas
 from jumpnet.collocation import Stream
+from jumpnet.driver.progress import Progress
 from jumpnet.models import System
-from jumpnet.optim import History, Optimizer, Record, Result, Status, minimise
+from jumpnet.optim import History, Optimizer, Result, Status, minimise
 
-Progress = Callable[[Record, float], None]
+# `optim.minimise`, or one that keeps a checkpoint; the state it returns is handed back to it and nothing else.
+Minimise = Callable[..., tuple[Result, Any]]
 
 # Steps given to each start before the choice.
 TRIAL_STEPS = 60
@@ -53,7 +55,13 @@ class Trial:
 
 
 def train(
-    candidates: Sequence[Candidate], optimizer: Optimizer, *, seed: int, starts: int, progress: Progress | None
+    candidates: Sequence[Candidate],
+    optimizer: Optimizer,
+    *,
+    seed: int,
+    starts: int,
+    progress: Progress | None,
+    minimise: Minimise = minimise,
 ) -> tuple[Candidate, Result]:
     """The best parameters that `starts` random starts of each candidate lead to, and the candidate they belong to.
 
@@ -77,11 +85,11 @@ def train(
         if result.status is Status.INTERRUPTED:
             best = min(trials, key=lambda trial: trial.rank)
             return best.candidate, replace(best.result, status=result.status, steps=spent)
-    return _continued(sorted(trials, key=lambda trial: trial.rank), optimizer, spent, progress)
+    return _continued(sorted(trials, key=lambda trial: trial.rank), optimizer, spent, progress, minimise)
 
 
 def _continued(
-    trials: Sequence[Trial], optimizer: Optimizer, spent: int, progress: Progress | None
+    trials: Sequence[Trial], optimizer: Optimizer, spent: int, progress: Progress | None, minimise: Minimise
 ) -> tuple[Candidate, Result]:
     """Train on from the best trial; from the next one where a training stalls or barely ends, if the budget allows."""
     budget, ended = optimizer.stop.steps, []
@@ -96,7 +104,8 @@ def _continued(
         if final.status is not Status.STALLED and not barely:
             break
     candidate, result = min(ended, key=lambda end: end[0].held_out_loss(end[1].theta))
-    return candidate, replace(result, steps=spent)
+    last = ended[-1][1].status
+    return candidate, replace(result, status=last if last is Status.INTERRUPTED else result.status, steps=spent)
 
 
 def initial(system: System, seed: int, start: int) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Adam and L-BFGS (optax), for comparison: on these problems they stop many digits above Levenberg-Marquardt."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,26 @@ class State:
     steps: int = 0
 
 
+@dataclass(frozen=True)
+class _Objective:
+    """A system's loss, equal to that of another system of the same parts: compiled code is found again."""
+
+    function: Callable[..., Array]
+    arguments: tuple[Any, ...] = ()
+
+    @staticmethod
+    def of(system: LeastSquares) -> tuple["_Objective", Any]:
+        """The loss and the data it wants."""
+        function, data = system.objective()
+        if isinstance(function, partial):
+            return _Objective(function.func, function.args), data
+        return _Objective(function), data
+
+    @partial(jax.jit, static_argnums=0)
+    def __call__(self, theta: Array, data: Any) -> Array:
+        return self.function(*self.arguments, theta, data)
+
+
 @partial(jax.jit, static_argnums=(0, 1, 5))
 def _chunk(method: "_FirstOrder", objective, data, theta: Array, inner: Any, count: int):
     """`count` steps; returns the last parameters, the best of them, and all losses."""
@@ -58,7 +79,7 @@ class _FirstOrder:
 
     def init(self, system: LeastSquares, theta: Float[np.ndarray, " parameters"]) -> State:
         """No step yet."""
-        objective, data = system.objective()
+        objective, data = _Objective.of(system)
         with float64():
             start = jnp.asarray(theta)
             loss = float(objective(start, data))
@@ -66,7 +87,7 @@ class _FirstOrder:
 
     def advance(self, system: LeastSquares, state: State, limit: int) -> tuple[State, list[Record]]:
         """A chunk of steps; a chunk's records carry its last split by terms."""
-        objective, data = system.objective()
+        objective, data = _Objective.of(system)
         with float64():
             count = min(CHUNK, limit)
             (theta, inner, best, best_loss), losses = _chunk(self, objective, data, state.theta, state.inner, count)

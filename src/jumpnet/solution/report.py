@@ -70,4 +70,10 @@ class TrustReport:
             f"  {r.term:<{width}}  {r.rows:5d} rows   residual {r.physical:.1e}   scaled {r.scaled:.1e}"
             for r in self.held_out
         ]
+        if trials := self.settings.get("trials"):
+            lines.append(f"seeds      the best of {len(trials)} by held-out loss")
+            lines += [
+                f"  seed {t['seed']}   held out {t['held_out_loss']:.1e}   {t['steps']} steps   {t['status']}"
+                for t in trials
+            ]
         return "\n".join(lines)

@@ -1,14 +1,10 @@
 """Solutions as files: safetensors for the numbers, JSON in its header for everything else. Parsed, never executed."""
 
-import json
-import os
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save as to_bytes
 
 from jumpnet.charts import Atlas
 from jumpnet.errors import JumpnetError, SolutionError
@@ -17,6 +13,7 @@ from jumpnet.geometry import Partition
 from jumpnet.models import network_from_spec, network_spec
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem
+from jumpnet.solution.files import SOLUTION, damaged, read, write
 from jumpnet.solution.report import Residual
 from jumpnet.solution.solution import Solution
 
@@ -26,30 +23,25 @@ COLUMNS = ("step", "loss", "loss_of_term", "damping", "step_norm", "seconds")
 
 def save(solution: Solution, path: str | PathLike[str]) -> None:
     """Write a solution to one file, atomically."""
-    tensors = {"theta": np.ascontiguousarray(solution.theta)}
-    tensors |= {f"history.{name}": np.ascontiguousarray(getattr(solution.history, name)) for name in COLUMNS}
-    header = json.dumps(_header(solution), allow_nan=True)
-    _write_atomically(Path(path), to_bytes(tensors, metadata={"jumpnet": header}))
+    arrays = {"theta": solution.theta} | {f"history.{name}": getattr(solution.history, name) for name in COLUMNS}
+    try:
+        write(Path(path), SOLUTION, _header(solution), arrays)
+    except OSError as problem:
+        raise SolutionError(
+            f"{str(path)!r} cannot be written ({problem.strerror}); the solution is still in memory, "
+            "give another path to solution.save(path)."
+        ) from None
 
 
 def load(path: str | PathLike[str]) -> Solution:
     """Read a solution back; it evaluates bit for bit, without the code that stated the problem."""
+    header, tensors = read(path, SOLUTION)
     try:
-        with safe_open(path, framework="np") as file:
-            text = (file.metadata() or {}).get("jumpnet")
-            tensors = {name: file.get_tensor(name) for name in file.keys()}
-    except FileNotFoundError:
-        raise SolutionError(f"there is no file {str(path)!r}; give the path of a saved solution.") from None
-    except (SafetensorError, OSError) as problem:
-        raise SolutionError(f"{str(path)!r} cannot be read as a saved solution ({problem}).") from None
-    if text is None:
-        raise SolutionError(f"{str(path)!r} is not a jumpnet solution; write one with solution.save(path).")
-    try:
-        return _solution(json.loads(text), tensors)
+        return _solution(header, tensors)
     except JumpnetError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, AssertionError) as problem:
-        raise SolutionError(f"{str(path)!r} is damaged: its description cannot be understood ({problem!r}).") from None
+        raise damaged(path, problem) from None
 
 
 def _header(solution: Solution) -> dict[str, Any]:
@@ -120,17 +112,3 @@ def _solution(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Solutio
         settings=header["settings"],
         missing=tuple(header["missing"]),
     )
-
-
-def _write_atomically(path: Path, content: bytes) -> None:
-    """All or nothing: a full disk or a crash leaves the old file as it was."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        temporary.write_bytes(content)
-        os.replace(temporary, path)
-    except OSError as problem:
-        temporary.unlink(missing_ok=True)
-        raise SolutionError(
-            f"{str(path)!r} cannot be written ({problem.strerror}); the solution is still in memory, "
-            "give another path to solution.save(path)."
-        ) from None

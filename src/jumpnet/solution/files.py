@@ -1,0 +1,58 @@
+"""Files of arrays with a JSON description: safetensors, written all or nothing, parsed and never executed."""
+
+import json
+import os
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_bytes
+
+from jumpnet.errors import SolutionError
+
+# The entry of a file's header that holds the description, and what such a file is called.
+SOLUTION, CHECKPOINT = "jumpnet", "jumpnet.checkpoint"
+CALLED = {SOLUTION: "solution", CHECKPOINT: "checkpoint"}
+
+
+def write(path: Path, kind: str, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Write a file: a full disk or a crash leaves the old one as it was. Raises OSError."""
+    tensors = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    content = to_bytes(tensors, metadata={kind: json.dumps(description, allow_nan=True)})
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def read(path: str | PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The description and the arrays of a file of the given kind."""
+    called = CALLED[kind]
+    try:
+        with safe_open(path, framework="np") as file:
+            text = (file.metadata() or {}).get(kind)
+            arrays = {name: file.get_tensor(name) for name in file.keys()}
+    except FileNotFoundError:
+        raise SolutionError(f"there is no file {str(path)!r}; give the path of a saved {called}.") from None
+    except (SafetensorError, OSError) as problem:
+        raise SolutionError(f"{str(path)!r} cannot be read as a saved {called} ({problem}).") from None
+    if text is None:
+        raise SolutionError(f"{str(path)!r} is not a jumpnet {called}; give the path of one.")
+    try:
+        description = json.loads(text)
+    except ValueError as problem:
+        raise damaged(path, problem) from None
+    return description, arrays
+
+
+def damaged(path: str | PathLike[str], problem: Exception) -> SolutionError:
+    """What to say of a file whose description makes no sense."""
+    return SolutionError(f"{str(path)!r} is damaged: its description cannot be understood ({problem!r}).")
