@@ -27,7 +27,7 @@ try:
 except ImportError:
     sys.exit("NGSolve is not installed; pip install 'jumpnet[fem]' adds it.")
 
-SIZES = {"expert": {"pde2": 0.5, "pde4": 0.1, "pde5": 0.2}, "ordinary": {"pde2": 0.25, "pde4": 0.1}}
+SIZES = {"expert": {"pde2": 0.5, "pde4": 0.1, "pde5": 0.18}, "ordinary": {"pde2": 0.25, "pde4": 0.1}}
 ORDERS = {"pde2": "3,4,5,6,8", "pde4": "4,6,7,8,10", "pde5": "3,4,5"}
 
 

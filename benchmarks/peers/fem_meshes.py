@@ -83,7 +83,7 @@ INCLUSIONS = {
 }
 BALLS = [(-0.45, 0.45, 0.0), (0.45, 0.45, 0.0), (-0.45, -0.45, 0.0), (0.45, -0.45, 0.0)]
 # Frequency of the icospheres (outside, balls) and netgen's grading, by mesh size.
-SURFACES = {0.25: (6, 2, 0.7), 0.22: (8, 3, 0.7), 0.2: (10, 4, 0.5)}
+SURFACES = {0.25: (6, 2, 0.7), 0.22: (8, 3, 0.7), 0.18: (11, 4, 0.7)}
 
 
 def labels(name: str) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jumpnet.experiments.bench import kernels, peers, pieces, plan, training, watched
+from jumpnet.experiments.bench import direct, kernels, peers, pieces, plan, training, watched
 from jumpnet.experiments.bench.report import Comparison, Curve, Fit, Report, Table
 from jumpnet.experiments.bench.timing import exponent, machine, side_by_side
 from jumpnet.optim import LevenbergMarquardt
@@ -25,6 +25,7 @@ TINY = plan.Plan(
     neurons=(3, 6),
     point_factors=(1, 2),
     dimensions=(2, 3),
+    tolerances="1e-3",
     starts=1,
 )
 
@@ -130,13 +131,18 @@ def test_training_beside_the_afternoon(monkeypatch):
 def test_error_against_time_without_ngsolve(jumpnet, elsewhere, monkeypatch):
     without(monkeypatch, "ngsolve")
     monkeypatch.setattr(training, "ours", lambda name, chosen: (training.Run((0.1, 0.2), (1.0, 1e-8), 1.0),))
-    monkeypatch.setattr(peers, "printed", lambda *arguments, seconds: [])
+    monkeypatch.setattr(
+        peers, "printed", lambda *words, seconds: [direct.measure("pde2", 1e-3, 1)] if "1e-3" in words else []
+    )
     result = jumpnet("bench", "--only", "accuracy", "-o", "out")
     assert result.exit_code == 0, result.output
     assert "NGSolve is not installed" in result.stdout and "pip install 'jumpnet[fem]' adds it." in result.stdout
     assert result.stdout.count("NGSolve is not") == 1  # once, not once for each problem and way
     assert "afternoon.py pde2 did not come to an end in its time and is left out." in result.stdout
     assert (elsewhere / "out" / "accuracy.png").exists()
+    (table,) = json.loads((elsewhere / "out" / "bench.json").read_text(encoding="utf-8"))["tables"]
+    assert [curve["label"] for curve in table["curves"]] == ["jumpnet, trained", "jumpnet, direct"]
+    assert table["rows"][1]["error"] < 1e-3  # its tolerance, relative to a solution of size 1
 
 
 def test_our_training_is_watched():

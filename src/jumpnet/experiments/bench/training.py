@@ -12,9 +12,10 @@ import numpy as np
 from jumpnet.experiments import tables
 from jumpnet.experiments.bench import peers
 from jumpnet.experiments.bench.plan import Plan
-from jumpnet.experiments.bench.report import Comparison, Curve, Item, Row, Tell
+from jumpnet.experiments.bench.report import Comparison, Curve, Item, Tell
 
 STARTING = 120.0  # seconds beside those of the steps: imports, compilation, looking at errors
+LATE = "{} did not come to an end in its time and is left out."
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,14 @@ def afternoon(name: str, plan: Plan) -> tuple[Run, ...]:
 def _runs(records: list[dict[str, Any]], what: str) -> tuple[Run, ...]:
     runs = tuple(Run.of(record) for record in records if record["curve"])
     if not runs:
-        raise peers.UnavailableError(f"{what} did not come to an end in its time and is left out.")
+        raise peers.UnavailableError(LATE.format(what))
     return runs
 
 
 def to_the_papers_error(plan: Plan, tell: Tell) -> Iterator[Item]:
     """Seconds and steps until the error at test points is the paper's."""
     for name in plan.problems:
-        target, row = tables.row(name, "CE").l2 or 0.0, {"problem": name}
+        target, row = _papers_error(name), {"problem": name}
         try:
             tell(f"{name}, ours")
             mine = ours(name, plan)
@@ -105,44 +106,59 @@ def _there(runs: tuple[Run, ...], target: float) -> str:
 
 
 def error_against_time(plan: Plan, tell: Tell) -> Iterator[Item]:
-    """The error of the best so far over time; finite elements as points."""
+    """The error of the best so far over time; a point for each setting of what is no training."""
     for name in plan.problems:
-        for label, trained in (("jumpnet", ours), ("afternoon", afternoon)):
+        trained = {
+            "jumpnet, trained": lambda n=name: ours(n, plan)[0],
+            "afternoon": lambda n=name: afternoon(n, plan)[0],
+        }
+        solved = {"jumpnet, direct": lambda n=name: _direct(n, plan)} | {
+            f"NGSolve, {way}": lambda n=name, w=way, o=orders: _finite_elements(n, w, o, plan)
+            for problem, way, orders in plan.finite_elements
+            if problem == name
+        }
+        base = None
+        for label, measured in (trained | solved).items():
             tell(f"{name}, {label}")
             try:
-                run = trained(name, plan)[0]
+                run = measured()
             except peers.UnavailableError as why:
                 yield str(why)
                 continue
-            yield Curve(name, label, run.seconds, run.error)
-            yield _ended(name, f"{label}, seed 0", run)
-        for _, way, orders in (case for case in plan.finite_elements if case[0] == name):
-            tell(f"{name}, NGSolve, {way}")
-            try:
-                yield from _finite_elements(name, way, orders, 2 * plan.peer_seconds)
-            except peers.UnavailableError as why:
-                yield str(why)
+            there = run.seconds_to(_papers_error(name))
+            base = there if label == "jumpnet, trained" else base
+            yield Curve(name, label, run.seconds, run.error, points=label in solved)
+            yield {
+                "problem": name,
+                "program": label,
+                "seconds": run.seconds[-1],
+                "error": run.error[-1],
+                "seconds to the paper's error": there,
+                "ratio": there / base if there and base else None,
+            }
 
 
-def _finite_elements(name: str, way: str, orders: str, seconds: float) -> Iterator[Item]:
+def _direct(name: str, plan: Plan) -> Run:
+    """Our direct solver, once for each tolerance."""
+    arguments = ("-m", "jumpnet.experiments.bench.direct", name, plan.tolerances, str(plan.seeds))
+    return _points(peers.printed(*arguments, seconds=2 * plan.peer_seconds), f"the direct solver on {name}")
+
+
+def _finite_elements(name: str, way: str, orders: str, plan: Plan) -> Run:
+    """NGSolve, once for each order."""
     peers.needs("ngsolve")
-    found = peers.run("fem.py", name, "--way", way, "--orders", orders, seconds=seconds)
-    if not found:
-        raise peers.UnavailableError(f"NGSolve did not solve {name} in its time and is left out.")
-    run = Run(*(tuple(line[key] for line in found) for key in ("seconds", "error")), compiling=0.0)
-    yield Curve(name, f"NGSolve, {way}", run.seconds, run.error, points=True)
-    yield _ended(name, f"NGSolve, {way}, p = {found[-1]['order']}", run)
+    arguments = ("fem.py", name, "--way", way, "--orders", orders, "--repeats", str(plan.seeds))
+    return _points(peers.run(*arguments, seconds=2 * plan.peer_seconds), f"NGSolve on {name}")
 
 
-def _ended(name: str, program: str, run: Run) -> Row:
-    target = tables.row(name, "CE").l2 or 0.0
-    return {
-        "problem": name,
-        "program": program,
-        "seconds": run.seconds[-1],
-        "error": run.error[-1],
-        "seconds to the paper's error": run.seconds_to(target),
-    }
+def _points(lines: list[dict[str, Any]], what: str) -> Run:
+    if not lines:
+        raise peers.UnavailableError(LATE.format(what))
+    return Run(*(tuple(line[key] for line in lines) for key in ("seconds", "error")), compiling=0.0)
+
+
+def _papers_error(name: str) -> float:
+    return tables.row(name, "CE").l2 or 0.0
 
 
 TRAINING = Comparison(
@@ -157,7 +173,9 @@ TRAINING = Comparison(
 ACCURACY = Comparison(
     "accuracy",
     "Error against time",
-    "jumpnet and afternoon: error of the best parameters so far, seed 0, times as above; the row gives the end of the "
-    "training. NGSolve: geometry, mesh, assembly, solve, without imports; one point per polynomial order.",
+    "Trained: error of the best parameters so far, seed 0, times as above; the row gives the end of the training. "
+    "Direct: the whole call of solve with the direct solver, one point per tolerance. NGSolve: geometry, mesh, "
+    "assembly, solve, one point per polynomial order. Imports and compilation are not counted; the row gives the last "
+    "point. The ratio is that of the times to the paper's error, theirs over that of our training.",
     error_against_time,
 )
