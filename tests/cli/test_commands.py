@@ -38,6 +38,15 @@ def test_info(jumpnet):
         assert word in result.stdout
 
 
+def test_an_example_goes_on_from_its_checkpoint(jumpnet):
+    command = ("examples", "pde1", "--steps", "3", "--checkpoint", "run.ckpt")
+    first, again = jumpnet(*command), jumpnet(*command)
+    assert "pde1: 3 steps" in first.stderr and "pde1: 0 steps" in again.stderr
+    assert first.stdout == again.stdout and "wrote run.ckpt" in first.stdout
+    other = jumpnet(*command, "--seed", "1")
+    assert other.exit_code == 2 and "another run" in other.stderr
+
+
 def test_examples_are_listed(jumpnet):
     result = jumpnet("examples")
     assert result.exit_code == 0

@@ -121,11 +121,15 @@ def examples(
     ] = None,
     seed: Seed = 0,
     steps: Steps = 1000,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option("--checkpoint", metavar="FILE", help="Keep the training here; the same command goes on with it."),
+    ] = None,
 ) -> None:
     """List the built-in problems, or solve one of them."""
     from jumpnet.cli.examples import listed, run
 
-    raise typer.Exit(listed(ctx.obj) if name is None else run(ctx.obj, name, output, seed, steps))
+    raise typer.Exit(listed(ctx.obj) if name is None else run(ctx.obj, name, output, seed, steps, checkpoint))
 
 
 @app.command()

@@ -1,5 +1,7 @@
 """`jumpnet examples`: the built-in problems, listed or solved."""
 
+from pathlib import Path
+
 from jumpnet.cli.session import INTERRUPTED, SOLVED, Session, exit_code, output_directory
 
 
@@ -16,7 +18,7 @@ def listed(session: Session) -> int:
     return SOLVED
 
 
-def run(session: Session, name: str, output: str | None, seed: int, steps: int) -> int:
+def run(session: Session, name: str, output: str | None, seed: int, steps: int, checkpoint: str | None) -> int:
     """Solve one, print its trust report, and write its files if there is a place for them."""
     from jumpnet.experiments.examples import example
     from jumpnet.optim import LevenbergMarquardt
@@ -24,7 +26,10 @@ def run(session: Session, name: str, output: str | None, seed: int, steps: int) 
     chosen = example(name)
     folder = None if output is None else output_directory(output)
     with session.progress(name, steps) as progress:
-        solution = chosen.solve(seed=seed, progress=progress, optimizer=LevenbergMarquardt(steps=steps))
+        optimizer = LevenbergMarquardt(steps=steps)
+        solution = chosen.solve(seed=seed, progress=progress, optimizer=optimizer, checkpoint=checkpoint)
+    if checkpoint is not None and Path(checkpoint).exists():
+        session.keep(Path(checkpoint))
     session.say(f"{name}: {chosen.about}\n{solution.report()}")
     if folder is not None:
         solution.save(folder / f"{name}.jumpnet")
