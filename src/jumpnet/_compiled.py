@@ -8,6 +8,7 @@ import hashlib
 import os
 import platform
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -24,15 +25,34 @@ def kept() -> Iterator[None]:
     if folder is None or switches is None or switches[0].value is not None:
         yield
         return
-    from jax.experimental.compilation_cache.compilation_cache import reset_cache
-
     where, shortest = switches
-    with where(str(folder)), shortest(0):
-        try:
-            yield
-        finally:
-            # JAX opens a cache once for the whole process: without this the user's own programs would end up in ours.
-            reset_cache()
+    with _opened, where(str(folder)), shortest(0):
+        yield
+
+
+class _Opened:
+    """JAX opens a cache for the whole process and for good: the last of our threads to leave closes it.
+
+    Otherwise the user's own programs would end up in it.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside = threading.Lock(), 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        from jax.experimental.compilation_cache.compilation_cache import reset_cache
+
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                reset_cache()
+
+
+_opened = _Opened()
 
 
 @cache

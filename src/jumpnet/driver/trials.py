@@ -65,7 +65,7 @@ def _together(
     prepared: Prepared, seeds: Sequence[int], at_once: int, report: Progress | None, kept: Checkpoint | None
 ) -> list[Solution]:
     """Trainings in threads; everything else, above all the user's functions, stays in this one."""
-    watch, waiting, running, found = _Watch(report), deque(seeds), {}, []
+    watch, waiting, running, found = _Watch(report), deque(seeds), {}, {}
     with ThreadPoolExecutor(at_once, thread_name_prefix="jumpnet-trial") as pool:
         try:
             while running or (waiting and not watch.stopped):
@@ -75,16 +75,16 @@ def _together(
                     running[pool.submit(task.solution, seed, watch, kept)] = seed
                     continue
                 for future in wait(running, LOOK, FIRST_COMPLETED).done:
+                    found[running[future]] = future.result()
                     del running[future]
-                    found.append(future.result())
         except KeyboardInterrupt:
             watch.stop()
-            found += [future.result() for future in running]
+            found |= {seed: future.result() for future, seed in running.items()}
             if not found:
                 raise
         finally:
             watch.stop()  # also where one of them failed: the others must not go on for nothing
-    return sorted(found, key=lambda solution: solution.seed)
+    return [found[seed] for seed in sorted(found)]
 
 
 class _Watch:
