@@ -12,7 +12,7 @@ from jumpnet._precision import float64
 from jumpnet.charts import Affine, Pole, Slit
 from jumpnet.errors import SolutionError
 from jumpnet.models import Frozen, LinearSystem, network_from_spec, network_spec
-from jumpnet.models.families import Legendre, Powers, Ridges, Solid, family_from_spec, family_spec
+from jumpnet.models.families import Legendre, Powers, Products, Ridges, Solid, family_from_spec, family_spec
 from jumpnet.models.frozen import Features
 from jumpnet.optim import Direct
 from jumpnet.rows import Sites, row_family, stack
@@ -24,6 +24,7 @@ FAMILIES = {
     "Legendre 3-D, no constant": (Legendre(3, 3, constant=False), 3),
     "powers": (Powers(5, constant=True), 2),
     "powers with log": (Powers(1, logarithm=True), 2),
+    "products": (Products(3), 4),
     "solid": (Solid(4), 3),
     "solid, exterior": (Solid(4, exterior=True), 3),
     "ridges": (Ridges(2, 6, 0.7, seed=3), 2),

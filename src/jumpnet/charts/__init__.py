@@ -1,6 +1,6 @@
 """Charts: the coordinates in which cells are seen, and their automatic choice."""
 
-from jumpnet.charts.atlas import Affine, Atlas, Box, Chart, Pole, Slit, Slots, chart_from_spec
+from jumpnet.charts.atlas import Affine, Atlas, Box, Chart, Joint, Pole, Slit, Slots, chart_from_spec
 from jumpnet.charts.choice import Charts, choose_atlases, hole_charts, inverse_root, local_boxes
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "Box",
     "Chart",
     "Charts",
+    "Joint",
     "Pole",
     "Slit",
     "Slots",

@@ -185,6 +185,24 @@ class Slots(Chart):
         return {"chart": "slots", "charts": [chart.spec() for chart in self.charts]}
 
 
+@dataclass(frozen=True)
+class Joint(Chart):
+    """Several charts side by side."""
+
+    charts: tuple[Chart, ...]
+
+    @property
+    def outputs(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return sum(chart.outputs for chart in self.charts)
+
+    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"], order: int = 2) -> Jet:
+        jets = [chart.jet(x, cell, order) for chart in self.charts]
+        return jets[0] if len(jets) == 1 else _combined(jets, lambda parts: np.concatenate(parts, axis=1))
+
+    def spec(self) -> dict[str, Any]:
+        return {"chart": "joint", "charts": [chart.spec() for chart in self.charts]}
+
+
 def _about_a_point(name: str, chart: Affine | Pole) -> dict[str, Any]:
     return {
         "chart": name,
@@ -227,8 +245,7 @@ class Atlas:
     def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"], order: int = 2) -> Jet:
         """All coordinates with their derivatives up to an order."""
         with np.errstate(divide="ignore", invalid="ignore"):  # a pole may be hit in a cell that does not see it
-            jets = [chart.jet(x, cell, order) for chart in self.charts]
-        return jets[0] if len(jets) == 1 else _combined(jets, lambda parts: np.concatenate(parts, axis=1))
+            return Joint(self.charts).jet(x, cell, order)
 
     def push(self, sites: Sites) -> Sites:
         """The same functionals, written in the charts' coordinates."""
@@ -259,8 +276,8 @@ def chart_from_spec(spec: Mapping[str, Any]) -> Chart:
     kind = spec.get("chart")
     if kind == "box":
         return Box(np.array(spec["center"], float), np.array(spec["halfwidth"], float))
-    if kind == "slots":
-        return Slots(tuple(chart_from_spec(item) for item in spec["charts"]))
+    if kind in ("slots", "joint"):
+        return (Slots if kind == "slots" else Joint)(tuple(chart_from_spec(item) for item in spec["charts"]))
     if kind in ("affine", "pole", "slit"):
         common = tuple(spec["cells"]), np.array(spec["center"], float), np.array(spec["transform"], float)
         if kind != "slit":

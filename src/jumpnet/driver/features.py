@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from jumpnet.charts import Affine, Box, Chart, Pole, Slit, inverse_root, local_boxes
+from jumpnet.charts import Affine, Box, Chart, Joint, Pole, Slit, inverse_root, local_boxes
 from jumpnet.charts.choice import charts_of_hole
 from jumpnet.charts.images import Circle, mirrored, segments
 from jumpnet.geometry import Box as DomainBox
 from jumpnet.geometry import Hole, Partition
 from jumpnet.models import Frozen, FrozenModel, Harmonics, RandomFeatures
-from jumpnet.models.families import Family, Legendre, Powers, Ridges, Solid
+from jumpnet.models.families import Family, Legendre, Powers, Products, Ridges, Solid
 from jumpnet.models.frozen import Features
 from jumpnet.problem import Problem
 
@@ -34,7 +34,8 @@ PROBES = 64
 class Part:
     """Functions of one chart of one piece, up to a degree.
 
-    `kind` is "legendre" (polynomials), "harmonic" or "ridges" (random ones of size `scale`, as many as the degree).
+    `kind` is "legendre" (polynomials), "harmonic", "products" (of poles and polynomials) or "ridges" (random ones of
+    size `scale`, as many as the degree).
     Charts of the piece's own coordinates have growing harmonic functions, charts about a pole decaying ones. `pieces`
     are those on whose interfaces with this piece the part matters most, None for all of them and the outer boundary.
     """
@@ -51,6 +52,8 @@ class Part:
     def family(self) -> Family:
         """The functions."""
         dim = self.chart.outputs
+        if self.kind == "products":
+            return Products(self.degree)
         if self.kind == "ridges":
             return Ridges(dim, self.degree, self.scale, seed=self.piece)
         if self.kind == "legendre":
@@ -125,30 +128,36 @@ def _plan(problem: Problem, kind: str, degree: int, order: int) -> Plan:
         if nature.exact or both:
             found.append(Part(piece, _own_chart(problem, piece, boxes), "harmonic", degree))
         if not nature.exact:
-            own = Affine((piece,), boxes.center[piece], np.diag(1 / boxes.halfwidth[piece]), 1.0)
-            found.append(
-                Part(piece, own, "legendre" if kind == "harmonic" else kind, degree, pieces=() if both else None)
-            )
+            kind_here = "legendre" if kind == "harmonic" else kind
+            found.append(Part(piece, _scaled_box(boxes, piece), kind_here, degree, pieces=() if both else None))
         if order:
-            found += _poles(problem, piece, natures, order)
+            found += _poles(problem, piece, natures, order, _scaled_box(boxes, piece))
     return Plan(tuple(found), tuple(nature.exact for nature in natures))
 
 
-def _poles(problem: Problem, piece: int, natures: "Sequence[_Nature]", order: int) -> Iterator[Part]:
+def _poles(problem: Problem, piece: int, natures: "Sequence[_Nature]", order: int, own: Affine) -> Iterator[Part]:
     """The parts about the holes of a piece, and about the images that they make of each other."""
     parts, harmonic = problem.partition, natures[piece].harmonic
-    holes = parts.holes(piece) if parts.dim > 1 else ()
     round_holes: list[tuple[Slit, Hole]] = []
-    for hole in holes:
+    for hole in parts.holes(piece) if parts.dim > 1 else ():
         for chart in charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x)):
-            if harmonic and isinstance(chart, Pole):
-                # In space, decaying harmonics are functions of the plain coordinates about the pole.
-                chart = Affine(chart.cells, chart.center, chart.transform, chart.radius)
-            yield Part(piece, chart, "harmonic" if harmonic else "legendre", order, True, hole.pieces)
+            yield _pole(piece, chart, harmonic, order, own, hole.pieces)
             if isinstance(chart, Slit) and chart.focus == 0:
                 round_holes.append((chart, hole))
-    if harmonic and round_holes:
-        yield from _images(problem, piece, round_holes, natures, order)
+    if round_holes:
+        yield from _images(problem, piece, round_holes, natures, order, own)
+
+
+def _pole(piece: int, chart: Chart, harmonic: bool, order: int, own: Affine, pieces: tuple[int, ...]) -> Part:
+    """Decaying functions about a pole: harmonic ones, or in the plane poles with smooth factors, or polynomials."""
+    if harmonic:
+        if isinstance(chart, Pole):
+            # In space, decaying harmonics are functions of the plain coordinates about the pole.
+            chart = Affine(chart.cells, chart.center, chart.transform, chart.radius)
+        return Part(piece, chart, "harmonic", order, True, pieces)
+    if isinstance(chart, Slit):
+        return Part(piece, Joint((own, chart)), "products", order, True, pieces)
+    return Part(piece, chart, "legendre", order, True, pieces)
 
 
 def _images(
@@ -157,32 +166,34 @@ def _images(
     holes: Sequence[tuple[Slit, Hole]],
     natures: "Sequence[_Nature]",
     order: int,
+    own: Affine,
 ) -> Iterator[Part]:
     """Poles at the mirror images of round holes in straight walls, and at the images of close holes in each other."""
-    parts, transform = problem.partition, holes[0][0].transform
+    parts, harmonic, transform = problem.partition, natures[piece].harmonic, holes[0][0].transform
 
-    def at(point: complex) -> np.ndarray:
-        return np.linalg.solve(transform, [point.real, point.imag])
+    def slit(center: complex, focus: complex, axes_sum: float) -> Slit:
+        place = np.linalg.solve(transform, [center.real, center.imag])
+        return Slit((piece,), place, transform, focus, axes_sum)
 
-    circles = []
-    for number, (chart, _) in enumerate(holes):
-        z = transform @ chart.center
-        circles.append(Circle(complex(*z), chart.axes_sum / 2, number))
+    circles = [
+        Circle(complex(*(transform @ chart.center)), chart.axes_sum / 2, number)
+        for number, (chart, _) in enumerate(holes)
+    ]
     if isinstance(parts.domain, DomainBox) and piece in _at_the_boundary(parts):
         (x0, y0), (x1, y1) = parts.bounds
         corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float) @ transform.T
         mirror = mirrored(circles, corners)
         for image in mirror:
-            chart = Slit((piece,), at(image.center), transform, 0j, 2 * image.radius)
-            yield Part(piece, chart, "harmonic", order, True, (OUTSIDE,))
+            # Far enough outside that plain poles do, whatever the equation.
+            yield Part(piece, slit(image.center, 0j, 2 * image.radius), "harmonic", order, True, (OUTSIDE,))
         circles += mirror
     for segment in segments(circles):
-        chart = Slit((piece,), at(segment.middle), transform, segment.focus, segment.axes_sum)
+        chart = slit(segment.middle, segment.focus, segment.axes_sum)
         inside, of = ((holes[c.hole][1].pieces if c.hole >= 0 else (OUTSIDE,)) for c in (segment.inside, segment.of))
-        yield Part(piece, chart, "harmonic", order, True, (*inside, *of))
+        yield _pole(piece, chart, harmonic, order, own, (*inside, *of))
         # The piece in the other hole sees the same images from its side, if space is measured there in the same way.
         for other in of:
-            if other != OUTSIDE and natures[other].harmonic and _same_metric(problem, piece, other):
+            if other != OUTSIDE and harmonic and natures[other].harmonic and _same_metric(problem, piece, other):
                 yield Part(other, replace(chart, cells=(other,)), "harmonic", order, True, (piece,))
 
 
@@ -220,6 +231,11 @@ def _nature(problem: Problem, piece: int) -> _Nature:
         return NEITHER
     _, _, lam, f = problem.pde(piece, x)
     return _Nature(not lam.any(), not lam.any() and not f.any())
+
+
+def _scaled_box(boxes: Box, piece: int) -> Affine:
+    """The piece's box, scaled to [-1, 1]^d."""
+    return Affine((piece,), boxes.center[piece], np.diag(1 / boxes.halfwidth[piece]), 1.0)
 
 
 def _own_chart(problem: Problem, piece: int, boxes: Box) -> Affine:

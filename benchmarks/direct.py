@@ -1,0 +1,121 @@
+"""The default call on problems of every kind: what it reaches, what it says it reaches, and how long it takes.
+
+    .venv/bin/python benchmarks/direct.py [--seeds 3] [--tol 1e-8] [--only disk]
+
+Prints a Markdown table: the worst error over the seeds relative to the size of the solution, the smallest and the
+largest ratio of estimated to true error, unknowns and the median time of `jn.solve(problem)` (in a warm process: the
+first call of each problem, which also measures its geometry, is not counted). Where no closed form is known, the
+reference is the same problem with other features (no images, high orders) at a tolerance of 1e-12.
+"""
+
+import argparse
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+import jumpnet as jn
+from jumpnet.driver import features
+from jumpnet.experiments import problems
+
+BOX = jn.Box((-1, -1), (1, 1))
+
+
+def two_disks(gap: float, k: float, radius: float = 0.3) -> jn.Problem:
+    """Two equal disks with a gap in radii, in a field along x1."""
+    c = radius * (1 + gap / 2)
+    parts = jn.Partition(BOX, [jn.Disk((-c, 0.0), radius), jn.Disk((c, 0.0), radius)])
+    return jn.Problem(parts, A=[1.0, k, k], boundary=jn.Dirichlet("x1"))
+
+
+def nine_disks(gap: float, k: float) -> jn.Problem:
+    """Nine equal disks in a square, with gaps in radii, in a field along x1."""
+    radius = 0.55 / (2 + gap)
+    places = [(0.55 * i, 0.55 * j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+    parts = jn.Partition(BOX, [jn.Disk(place, radius) for place in places])
+    return jn.Problem(parts, A=[1.0] + [k] * 9, boundary=jn.Dirichlet("x1"))
+
+
+def graded_disk() -> jn.Problem:
+    """A disk of varying conductivity in a field along x1."""
+    parts = jn.Partition(BOX, [jn.Disk((0.2, 0.1), 0.4)])
+    return jn.Problem(parts, A=[1.0, "1000*(1 + x1**2)"], boundary=jn.Dirichlet("x1"))
+
+
+def heated_disks() -> jn.Problem:
+    """Two disks, one with a source, one nearly insulating."""
+    parts = jn.Partition(BOX, [jn.Disk((0.3, 0.0), 0.4), jn.Disk((-0.45, -0.3), 0.25)])
+    return jn.Problem(parts, A=[1.0, 100.0, 0.01], f=[0.0, -1.0, "-exp(x1)"], boundary=jn.Dirichlet("x2"))
+
+
+CASES: dict[str, Callable[[], jn.Problem]] = {
+    **{f"disk, k = {k:g}": lambda k=k: problems.inclusion(2, k, (0.2, 0.1)) for k in (1e-3, 10.0, 1e4, 1e6)},
+    **{f"ball, k = {k:g}": lambda k=k: problems.inclusion(3, k, (0.2, 0.1, -0.1)) for k in (1e-3, 10.0, 1e4)},
+    "disk, mixed conditions": lambda: problems.inclusion(2, 1e3, (0.2, 0.1), boundary="mixed"),
+    "ball, mixed conditions": lambda: problems.inclusion(3, 1e3, (0.2, 0.1, -0.1), boundary="mixed"),
+    "ellipse 2:1": problems.ellipse_inclusion,
+    "ellipse 4:1": lambda: problems.ellipse_inclusion(axes=(0.6, 0.15)),
+    "disk, k = 1000 (1 + x1^2), confined": graded_disk,
+    "heated disks": heated_disks,
+    **{f"two disks, gap R*{g:g}, k = {k:g}": lambda g=g, k=k: two_disks(g, k)
+       for g in (1.0, 0.2, 0.05) for k in (100.0, 1000.0)},
+    **{f"nine disks, gap R*{g:g}, k = {k:g}": lambda g=g, k=k: nine_disks(g, k)
+       for g in (1.0, 0.2, 0.05) for k in (100.0, 1000.0)},
+    **{f"pde1, {n} pieces": lambda n=n: problems.pde1(n) for n in (5, 10, 50, 100)},
+    "pde2": problems.pde2,
+    "pde3": problems.pde3,
+    "pde4": problems.pde4,
+    "pde5": problems.pde5,
+    "ellipsoid in a cube": problems.ellipsoid3d,
+}  # fmt: skip
+
+
+def reference(problem: jn.Problem) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """The exact values where they are known, else those of a far finer solution with other features."""
+    if problem.exact is not None:
+        return lambda x, piece: np.array([problem.exact[p].value(x[i : i + 1])[0] for i, p in enumerate(piece)])
+    images = features._images
+    features._images = lambda *_: iter(())
+    try:
+        return jn.solve(problem, tol=1e-12, optimizer=jn.optim.Direct(), seed=99)
+    finally:
+        features._images = images
+
+
+def main() -> None:
+    """Run and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--tol", type=float, default=1e-8)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print("| problem | status | worst error | estimate / error | unknowns | seconds |\n|---|---|---|---|---|---|")
+    for name, make in CASES.items():
+        if options.only not in name:
+            continue
+        problem = make()
+        x, piece = problem.partition.sample_interior(1000, seed=77)
+        jn.solve(problem, tol=options.tol, optimizer=jn.optim.Direct())
+        exact = reference(problem)(x, piece)
+        errors, ratios, seconds, ended, unknowns = [], [], [], set(), 0
+        for seed in range(options.seeds):
+            began = time.perf_counter()
+            solution = jn.solve(problem, tol=options.tol, optimizer=jn.optim.Direct(), seed=seed)
+            seconds.append(time.perf_counter() - began)
+            error = float(np.sqrt(np.mean((solution(x, piece) - exact) ** 2)))
+            errors.append(error / float(np.sqrt(np.mean(exact**2))))
+            ratios.append(solution.estimate / error)
+            ended.add(solution.status.name.lower())
+            unknowns = max(unknowns, solution.network.size)
+        print(
+            f"| {name} | {', '.join(sorted(ended))} | {max(errors):.1e} | {min(ratios):.1f} to {max(ratios):.1f} "
+            f"| {unknowns} | {statistics.median(seconds):.2f} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
