@@ -221,13 +221,13 @@ def killed_and_resumed(folder: Path, kills: int) -> None:
         process = start(path, folder / "resumed.jumpnet")
         assert process.stdout is not None
         process.stdout.readline()
-        time.sleep(rng.uniform(0, 1.5 * seconds / kills))
+        time.sleep(rng.uniform(0, seconds / kills))
         process.send_signal(signal.SIGKILL)
         process.communicate()
         done += process.returncode == -signal.SIGKILL
     last = start(path, folder / "resumed.jumpnet")
     last.communicate()
-    assert last.returncode == 0 and done >= 2, f"{done} of {kills} kills came before the end"
+    assert last.returncode == 0 and done >= kills // 2, f"{done} of {kills} kills came before the end"
     assert same(jn.load(folder / "resumed.jumpnet"), jn.load(folder / "whole.jumpnet"))
 
 
