@@ -50,7 +50,7 @@ def test_a_run_writes_tables_figures_and_json(jumpnet, elsewhere, monkeypatch):
     }  # fmt: skip
     report = json.loads((elsewhere / "out" / "bench.json").read_text(encoding="utf-8"))
     assert report["command"] == "jumpnet bench --quick --only assembly,step"
-    assert {"python", "jax", "numpy", "processor", "load average at start"} <= set(report["machine"])
+    assert {"python", "jax", "numpy", "load average at start", "load average at the end"} <= set(report["machine"])
     assembly, step = report["tables"]
     (row,) = assembly["rows"]
     assert (row["rows"], row["parameters"]) == (540, 252)

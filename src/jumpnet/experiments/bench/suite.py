@@ -7,6 +7,7 @@ from jumpnet.errors import ProblemError
 from jumpnet.experiments.bench import growth, kernels, latency, pieces, training
 from jumpnet.experiments.bench.plan import Plan
 from jumpnet.experiments.bench.report import Comparison, Report, Table, Tell
+from jumpnet.experiments.bench.timing import load
 
 COMPARISONS = {
     comparison.name: comparison
@@ -47,4 +48,5 @@ def run(
         for item in comparison.measure(plan, named):
             table.add(item)
             changed(table, False)
+        report.machine["load average at the end"] = load()
         changed(table, True)

@@ -50,7 +50,7 @@ def machine() -> dict[str, str]:
         "processor": _processor(),
         "cores": str(os.cpu_count()),
         "thread pools": ", ".join(pools) or "none",
-        "load average at start": _load(),
+        "load average at start": load(),
         "python": platform.python_version(),
     }
     return found | {name: text for name in PACKAGES if (text := _version(name)) is not None}
@@ -65,7 +65,8 @@ def _processor() -> str:
     return names[0] if names else platform.processor() or "unknown"
 
 
-def _load() -> str:
+def load() -> str:
+    """How busy the machine is, in words."""
     try:
         minute, minutes, _ = os.getloadavg()
     except (AttributeError, OSError):  # Windows has none
