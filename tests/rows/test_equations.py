@@ -157,11 +157,12 @@ def test_families_and_their_order() -> None:
 
 def test_layout_counts_every_site_once_and_in_order() -> None:
     rows = rows_of("pde4")
-    assert sum(count * n for count, n in rows.layout) == len(rows.sites) == rows.counts.sum()
-    assert sum(n for _, n in rows.layout) == len(rows)
-    assert np.array_equal(np.concatenate([np.full(n, count) for count, n in rows.layout]), rows.counts)
+    assert sum(count * n for count, n, _ in rows.layout) == len(rows.sites) == rows.counts.sum()
+    assert sum(run.rows for run in rows.layout) == len(rows)
+    assert np.array_equal(np.concatenate([np.full(n, count) for count, n, _ in rows.layout]), rows.counts)
     assert np.array_equal(np.bincount(rows.row_of_site), rows.counts)
-    assert {count for count, _ in rows.layout} == {1, 2}
+    # Equations of the same kind follow each other: the PDE, Dirichlet data, [u], [A grad u . n].
+    assert [(run.sites, run.order) for run in rows.layout] == [(1, 2), (1, 0), (2, 0), (2, 1)]
 
 
 def test_sides_of_a_jump_are_neighbours_at_the_same_point() -> None:

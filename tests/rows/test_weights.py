@@ -88,4 +88,4 @@ def test_stacking_merges_families_of_the_same_name() -> None:
     rows = stack([one, two, none, one])
     assert rows.terms == ("value 0", "jump 0-1")
     assert rows.term.tolist() == [0, 0, 1, 1, 1, 0, 0]
-    assert rows.layout == ((1, 2), (2, 3), (1, 2))
+    assert rows.layout == ((1, 2, 0), (2, 3, 0), (1, 2, 0))

@@ -253,7 +253,9 @@ class Atlas:
         y, dy, d2y = self.jet(np.asarray(sites.x), cell, order=2 if a2.any() else 1)
         b1 = (dy @ a1[:, :, None])[:, :, 0]
         if d2y is None:
-            return Sites(x=y, cell=cell, a0=sites.a0, a1=b1, a2=np.zeros((len(cell), y.shape[1], y.shape[1])))
+            return Sites(
+                x=y, cell=cell, a0=sites.a0, a1=b1, a2=np.zeros((len(cell), y.shape[1], y.shape[1])), order=sites.order
+            )
         b1 = b1 + np.einsum("nkij,nij->nk", d2y, a2)
         return Sites(x=y, cell=cell, a0=sites.a0, a1=b1, a2=dy @ a2 @ np.swapaxes(dy, 1, 2))
 

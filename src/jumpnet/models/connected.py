@@ -68,8 +68,11 @@ class FullyConnected:
         def u(y: Array) -> Array:
             return self._u(theta, y, jnp.asarray(site.cell))
 
+        if site.order == 0:
+            return jnp.asarray(site.a0 * u(jnp.asarray(site.x)))
         value, gradient = jax.value_and_grad(u)(site.x)
-        return site.a0 * value + site.a1 @ gradient + jnp.sum(site.a2 * jax.hessian(u)(site.x))
+        total = site.a0 * value + site.a1 @ gradient
+        return total if site.order == 1 else total + jnp.sum(site.a2 * jax.hessian(u)(site.x))
 
     def values(self, theta: Float[Array, " parameters"], sites: Sites) -> Float[Array, " sites"]:
         """The functional of every site."""

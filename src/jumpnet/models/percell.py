@@ -4,7 +4,7 @@ The alternative the shared network is measured against: it needs as many hidden 
 must be determined by the points of its own cell.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jax
 import jax.numpy as jnp
@@ -57,7 +57,7 @@ class PerCell:
 
     def _one_by_one(self, theta: Float[Array, " parameters"], sites: Sites) -> tuple[Array, Sites]:
         """Each site's own parameters, and each site as sites of length one with the only label there is."""
-        unlabelled = Sites(sites.x, jnp.zeros_like(sites.cell), sites.a0, sites.a1, sites.a2)
+        unlabelled = replace(sites, cell=jnp.zeros_like(sites.cell))
         return theta.reshape(self.cells, -1)[sites.cell], jax.tree.map(lambda part: part[:, None], unlabelled)
 
     def initial(self, rng: np.random.Generator) -> Float[np.ndarray, " parameters"]:

@@ -9,6 +9,7 @@ contributes c_j phi_j with
 and all derivatives with respect to c, b, W, E follow from s, s', s'', s'''.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -76,7 +77,7 @@ class Shallow:
         """The functional of every site."""
         p = self.unpack(theta)
         jet, g, h, _, _ = self._neurons(p, sites)
-        return p.c @ (sites.a0 * jet[0] + g * jet[1] + h * jet[2])
+        return p.c @ self._functional(sites, jet[:3], g, h)
 
     def values_and_jacobian(
         self, theta: Float[Array, " parameters"], sites: Sites
@@ -117,22 +118,36 @@ class Shallow:
 
     def _derivatives(self, p: Parameters, sites: Sites) -> tuple[Array, Array, list[Array], Array, Array, Array]:
         """Values, their derivatives by c, W (input by input) and b, and the labels z of the cells with their slope."""
-        (s0, s1, s2, s3), g, h, aw, (z, dz) = self._neurons(p, sites)
+        jet, g, h, aw, (z, dz) = self._neurons(p, sites)
         c = p.c[:, None]
-        phi = jnp.asarray(sites.a0 * s0 + g * s1 + h * s2)
-        db = c * (sites.a0 * s1 + g * s2 + h * s3)
-        dw = [db * sites.x[:, k] + (c * s1) * sites.a1[:, k] + (2 * c * s2) * aw[k] for k in range(self.inputs)]
+        phi = self._functional(sites, jet[:3], g, h)
+        db = c * self._functional(sites, jet[1:], g, h)
+        dw = [db * sites.x[:, k] for k in range(self.inputs)]
+        if sites.order > 0:
+            dw = [part + (c * jet[1]) * sites.a1[:, k] for k, part in enumerate(dw)]
+        if sites.order > 1:
+            dw = [part + (2 * c * jet[2]) * aw[k] for k, part in enumerate(dw)]
         return p.c @ phi, phi, dw, db, z, dz
 
+    @staticmethod
+    def _functional(sites: Sites, jet: Sequence[Array], g: Array, h: Array) -> Array:
+        """a0 s + (a1 . w) s' + (w . a2 . w) s'' for s and two derivatives, as far as the sites have coefficients."""
+        total = sites.a0 * jet[0]
+        if sites.order > 0:
+            total = total + g * jet[1]
+        return jnp.asarray(total if sites.order < 2 else total + h * jet[2])
+
     def _neurons(self, p: Parameters, sites: Sites):
-        """Per neuron and site: the activation's jet, a1 . w, w . a2 . w, a2 w, and the labels with their slope."""
+        """Per neuron and site: the activation's jet, a1 . w, w . a2 . w, a2 w, and the labels with their slope.
+
+        What the order of the sites does not need is never looked at, and so never computed.
+        """
         z, dz = self.label_vectors(p.e)
         s = p.w.T @ sites.x.T + (p.v.T @ z)[:, sites.cell] + p.b[:, None]
-        jet = self._activation(s)
         g = p.w.T @ sites.a1.T
         aw = [p.w.T @ sites.a2[:, k].T for k in range(self.inputs)]
         h = sum((aw[k] * p.w[k][:, None] for k in range(self.inputs)), jnp.zeros_like(s))
-        return jet, g, h, aw, (z, dz)
+        return self._activation(s), g, h, aw, (z, dz)
 
     @property
     def _activation(self) -> Activation:

@@ -13,7 +13,7 @@ from jumpnet._precision import float64
 from jumpnet.models.bycell import ByCell, Pattern
 from jumpnet.models.frozen import Frozen
 from jumpnet.models.shallow import Blocks
-from jumpnet.rows import Layout, Rows, Sites
+from jumpnet.rows import Layout, Rows, Run, Sites
 
 
 class Network(Protocol):
@@ -46,20 +46,15 @@ class Network(Protocol):
 def site_order(layout: Layout) -> Int[np.ndarray, " sites"]:
     """Sites run by run, all first sites of its rows, then all second ones, ...: sums become sums of long slices."""
     parts, start = [np.zeros(0, int)], 0
-    for count, rows in layout:
+    for count, rows, _ in layout:
         parts.append(start + np.arange(count * rows).reshape(rows, count).T.ravel())
         start += count * rows
     return np.concatenate(parts)
 
 
-def sum_over_sites(of_sites: Float[Array, "*batch sites"], layout: Layout) -> Float[Array, "*batch rows"]:
-    """Sum the sites of each row, along the last axis; sites are in `site_order`."""
-    parts, start = [], 0
-    for count, rows in layout:
-        run = of_sites[..., start : start + count * rows]
-        parts.append(run if count == 1 else run.reshape(*run.shape[:-1], count, rows).sum(-2))
-        start += count * rows
-    return jnp.concatenate(parts, axis=-1)
+def _sum(of_sites: Float[Array, "*batch sites"], run: Run) -> Float[Array, "*batch rows"]:
+    """Sum the sites of each row of a run, along the last axis; sites are in `site_order`."""
+    return of_sites if run.sites == 1 else of_sites.reshape(*of_sites.shape[:-1], run.sites, run.rows).sum(-2)
 
 
 @partial(jax.jit, static_argnums=0)
@@ -75,41 +70,51 @@ def site_values(network: Network | Frozen, theta: Float[np.ndarray, " parameters
         return np.asarray(_compiled_values(network, theta, sites))
 
 
-@partial(jax.jit, static_argnums=(0, 1))
-def _residual(network: Network, layout: Layout, theta: Array, sites: Sites, rhs: Array) -> Array:
-    return sum_over_sites(network.values(theta, sites), layout) - rhs
+Runs = tuple[Sites, ...]
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _linearised(network: Network, layout: Layout, theta: Array, sites: Sites, rhs: Array) -> tuple[Array, Array]:
-    values, blocks = network.values_and_jacobian(theta, sites)
-    return sum_over_sites(values, layout) - rhs, _summed(blocks, layout)
+def _residual(network: Network, layout: Layout, theta: Array, runs: Runs, rhs: Array) -> Array:
+    values = [_sum(network.values(theta, sites), run) for run, sites in zip(layout, runs, strict=True)]
+    return jnp.concatenate(values) - rhs
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _linearised(network: Network, layout: Layout, theta: Array, runs: Runs, rhs: Array) -> tuple[Array, Array]:
+    values, columns = [], []
+    for run, sites in zip(layout, runs, strict=True):
+        value, blocks = network.values_and_jacobian(theta, sites)
+        values.append(_sum(value, run))
+        columns.append(_joined(blocks, run))
+    return jnp.concatenate(values) - rhs, jnp.concatenate(columns, axis=1)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
 def _linearised_by_cell(
-    network: Network, layout: Layout, theta: Array, sites: Sites, rhs: Array
+    network: Network, layout: Layout, theta: Array, runs: Runs, rhs: Array
 ) -> tuple[Array, Array, Array]:
-    values, blocks, own = network.values_and_own_jacobian(theta, sites)
-    return sum_over_sites(values, layout) - rhs, _summed(blocks, layout), own
+    values, columns, owned = [], [], []
+    for run, sites in zip(layout, runs, strict=True):
+        value, blocks, own = network.values_and_own_jacobian(theta, sites)
+        values.append(_sum(value, run))
+        columns.append(_joined(blocks, run))
+        owned.append(own)
+    return jnp.concatenate(values) - rhs, jnp.concatenate(columns, axis=1), jnp.concatenate(owned, axis=1)
 
 
-def _summed(blocks: Blocks, layout: Layout) -> Array:
-    """Blocks of Jacobian rows, summed over the sites of each equation and joined.
+def _joined(blocks: Blocks, run: Run) -> Array:
+    """Blocks of Jacobian rows, summed over the sites of each equation, one below the other.
 
-    Joined run by run: one long concatenation, cut afterwards, costs half as much again.
+    Sums of slices: the compiler merges them with what makes the blocks, other than a reduction over an axis.
     """
-    columns, start = [], 0
-    for count, rows in layout:
-        ends = range(start, start + count * rows, rows)
-        columns.append(jnp.concatenate([sum(block[:, at : at + rows] for at in ends) for block in blocks]))
-        start += count * rows
-    return jnp.concatenate(columns, axis=1)
+    if run.sites > 4:
+        return jnp.concatenate([_sum(block, run) for block in blocks])
+    ends = range(0, run.sites * run.rows, run.rows)
+    return jnp.concatenate([sum(block[:, at : at + run.rows] for at in ends) for block in blocks])
 
 
-def _objective(network: Network, layout: Layout, theta: Array, data: tuple[Sites, Array]) -> Array:
-    sites, rhs = data
-    return jnp.sum((sum_over_sites(network.values(theta, sites), layout) - rhs) ** 2)
+def _objective(network: Network, layout: Layout, theta: Array, data: tuple[Runs, Array]) -> Array:
+    return jnp.sum(_residual(network, layout, theta, *data) ** 2)
 
 
 class System:
@@ -126,7 +131,7 @@ class System:
             tuple(network.own), network.size, rows.row_of_site[order], np.asarray(s.cell)[order], len(rows.rhs)
         )
         with float64():
-            self._sites: Sites = jax.tree.map(lambda part: jnp.asarray(np.asarray(part)[order]), weighted)
+            self._runs = _runs(weighted, order, self._layout)
             self._rhs = jnp.asarray(rows.rhs * rows.weight)
 
     @property
@@ -142,7 +147,7 @@ class System:
     def residual(self, theta: Float[np.ndarray, " parameters"]) -> Float[np.ndarray, " rows"]:
         """Weighted residual of every row."""
         with float64():
-            return np.asarray(_residual(self.network, self._layout, theta, self._sites, self._rhs))
+            return np.asarray(_residual(self.network, self._layout, theta, self._runs, self._rhs))
 
     def linearised(self, theta: Float[np.ndarray, " parameters"]) -> tuple[np.ndarray, np.ndarray | ByCell]:
         """Weighted residual and Jacobian: in Fortran order, as LAPACK wants it, or by cell where that is cheaper."""
@@ -151,12 +156,12 @@ class System:
     def dense(self, theta: Float[np.ndarray, " parameters"]) -> tuple[np.ndarray, np.ndarray]:
         """Weighted residual and Jacobian, as a matrix."""
         with float64():
-            r, jt = _linearised(self.network, self._layout, theta, self._sites, self._rhs)
+            r, jt = _linearised(self.network, self._layout, theta, self._runs, self._rhs)
             return np.asarray(r), np.asarray(jt).T
 
     def _by_cell(self, theta: Float[np.ndarray, " parameters"]) -> tuple[np.ndarray, ByCell]:
         with float64():
-            r, shared, own = _linearised_by_cell(self.network, self._layout, theta, self._sites, self._rhs)
+            r, shared, own = _linearised_by_cell(self.network, self._layout, theta, self._runs, self._rhs)
             return np.asarray(r), ByCell(np.asarray(shared).T, np.asarray(own).T, self.pattern)
 
     def loss_of_terms(self, residual: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " terms"]:
@@ -165,4 +170,15 @@ class System:
 
     def objective(self) -> tuple[Callable[[Array, Any], Array], Any]:
         """The loss as a function JAX can differentiate, and the data it wants as second argument."""
-        return self._objective, (self._sites, self._rhs)
+        return self._objective, (self._runs, self._rhs)
+
+
+def _runs(sites: Sites, order: np.ndarray, layout: Layout) -> Runs:
+    """The sites of each run, as arrays on the device."""
+    found, start = [], 0
+    for run in layout:
+        mine = order[start : start + run.sites * run.rows]
+        parts = (jnp.asarray(np.asarray(part)[mine]) for part in (sites.x, sites.cell, sites.a0, sites.a1, sites.a2))
+        found.append(Sites(*parts, order=run.order))
+        start += run.sites * run.rows
+    return tuple(found)

@@ -1,12 +1,13 @@
 """Rows: the table of linear functionals that everything after the problem works on."""
 
 from jumpnet.rows.equations import equations, values
-from jumpnet.rows.table import Layout, Rows, Sites, row_family, select, stack
+from jumpnet.rows.table import Layout, Rows, Run, Sites, row_family, select, stack
 from jumpnet.rows.weights import Weights, functional_size, weigh
 
 __all__ = [
     "Layout",
     "Rows",
+    "Run",
     "Sites",
     "Weights",
     "equations",

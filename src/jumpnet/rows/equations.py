@@ -11,16 +11,21 @@ from jumpnet.rows.table import Rows, row_family, stack
 
 
 def equations(problem: Problem, points: Collocation) -> Rows:
-    """Every equation of the problem at the given points, unweighted."""
-    return stack(
-        [*_pde(problem, points), *_boundary(problem, points), *_jumps(problem, points)],
-    )
+    """Every equation of the problem at the given points, unweighted; equations of the same kind follow each other."""
+    families = [*_pde(problem, points), *_boundary(problem, points), *_jumps(problem, points)]
+    return stack(sorted(families, key=_kind))
 
 
 def values(u: Float[np.ndarray, " n"], x: Float[np.ndarray, "n d"], piece: Int[np.ndarray, " n"]) -> Rows:
     """Function approximation: u is given at points."""
     pieces = np.unique(piece)
     return stack(row_family(f"value {p}", u[piece == p], (x[piece == p], int(p), 1.0, 0.0, 0.0)) for p in pieces)
+
+
+def _kind(rows: Rows) -> tuple[int, int]:
+    """Kinds in the order of the text books, Dirichlet before Neumann: few runs make a small compiled program."""
+    kind = ["pde", "boundary", "jump", "flux"].index(rows.terms[0].split()[0])
+    return kind, rows.layout[0].order if len(rows) else 0
 
 
 def _pde(problem: Problem, points: Collocation) -> Iterator[Rows]:

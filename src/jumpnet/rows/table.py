@@ -9,15 +9,26 @@ different coefficients in the same table, so nothing after this module knows wha
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 Arrays = Array | np.ndarray
-Layout = tuple[tuple[int, int], ...]
+
+
+class Run(NamedTuple):
+    """Consecutive rows with equally many sites and derivatives up to the same order: their sums are plain reshapes."""
+
+    sites: int
+    rows: int
+    order: int
+
+
+Layout = tuple[Run, ...]
 
 
 @jax.tree_util.register_dataclass
@@ -33,6 +44,8 @@ class Sites:
     a0: Float[Arrays, " sites"]
     a1: Float[Arrays, "sites d"]
     a2: Float[Arrays, "sites d d"]
+    # Networks are told by `order` below 2 (static, so that compiled code leaves them out) where a2, or a1 too, is zero.
+    order: int = field(default=2, metadata={"static": True})
 
     def __len__(self) -> int:
         return len(self.cell)
@@ -59,11 +72,15 @@ class Rows:
 
     @property
     def layout(self) -> Layout:
-        """Runs of rows with equally many sites, as (sites per row, rows): lets sums over sites be plain reshapes."""
+        """The runs of rows of the same kind."""
         if len(self) == 0:
             return ()
-        starts = np.r_[0, np.flatnonzero(np.diff(self.counts)) + 1, len(self)]
-        return tuple((int(self.counts[a]), int(b - a)) for a, b in pairwise(starts))
+        s = self.sites
+        of_site = np.where(np.any(s.a2, axis=(1, 2)), 2, np.where(np.any(s.a1, axis=1), 1, 0))
+        order = np.zeros(len(self), int)
+        np.maximum.at(order, self.row_of_site, of_site)
+        starts = np.r_[0, np.flatnonzero(np.diff(self.counts) | np.diff(order)) + 1, len(self)]
+        return tuple(Run(int(self.counts[a]), int(b - a), int(order[a])) for a, b in pairwise(starts))
 
     @property
     def row_of_site(self) -> Int[np.ndarray, " sites"]:
@@ -104,7 +121,8 @@ def stack(families: Iterable[Rows]) -> Rows:
     def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
         return np.concatenate([np.asarray(part) for part in parts])
 
-    sites = Sites(*(joined([getattr(f.sites, key) for f in families]) for key in ("x", "cell", "a0", "a1", "a2")))
+    x, cell, a0, a1, a2 = (joined([getattr(f.sites, key) for f in families]) for key in ("x", "cell", "a0", "a1", "a2"))
+    sites = Sites(x, cell, a0, a1, a2)
     term = joined([np.array([names.index(name) for name in f.terms])[f.term] for f in families])
     return Rows(
         sites,
@@ -120,7 +138,8 @@ def select(rows: Rows, keep: Bool[np.ndarray, " rows"]) -> Rows:
     """Some of the rows; families that lose all of theirs go too."""
     of_site = np.repeat(keep, rows.counts)
     s = rows.sites
-    sites = Sites(*(np.asarray(part)[of_site] for part in (s.x, s.cell, s.a0, s.a1, s.a2)))
+    x, cell, a0, a1, a2 = (np.asarray(part)[of_site] for part in (s.x, s.cell, s.a0, s.a1, s.a2))
+    sites = Sites(x, cell, a0, a1, a2)
     kept = np.unique(rows.term[keep])
     term = np.searchsorted(kept, rows.term[keep])
     terms = tuple(rows.terms[index] for index in kept)

@@ -235,6 +235,7 @@ class Solution:
                     np.full(size, a0),
                     np.broadcast_to(a1, (size, d)),
                     np.zeros((size, d, d)),
+                    order=1,
                 )
             )
             result[part] = site_values(self.network, self.theta, sites)[:count]
