@@ -5,7 +5,7 @@ one point x, differentiates that function with JAX, and sums the sites of each r
 every encoding x activation x kind of row, in a box, in pole charts and in slit charts, in the plane and in space.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -27,6 +27,15 @@ EPS = np.finfo(float).eps
 ROUNDING = 1000 * EPS
 CELLS, NEURONS = 3, 4
 UNOPTIMISED = {"xla_backend_optimization_level": 0}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quickly_compiled() -> Iterator[None]:
+    """Compiling is what costs here, not running."""
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
 
 PLAIN: dict[str, Callable[[Any], Any]] = {
     "sigmoid": lambda s: 1 / (1 + jnp.exp(-s)),
@@ -86,18 +95,19 @@ def all_kinds_of_rows(dim: int) -> Rows:
     full: dict[str, Any] = {"value": True, "slope": True, "second": True}
     rows = stack(
         [
+            # Families of the same kind side by side: each change of kind is one more kernel to compile.
             family("pde", side(**full)),
+            family("mixed counts", side(m=1, **full)),
+            family("mixed counts", side(m=2, second=True)),
             family("dirichlet", side(value=1.0)),
             family("neumann", side(slope=True)),
             family("robin", side(value=True, slope=True)),
             family("jump", side(x=x, cell=0, value=1.0), side(x=x, cell=2, value=-1.0)),
-            family("flux", side(x=y, cell=1, slope=True), side(x=y, cell=2, slope=True)),
             family("periodic", side(cell=0, value=1.0), side(cell=1, value=-1.0)),
-            family("many sites", *(side(m=2, **full) for _ in range(7))),
-            family("mixed counts", side(m=1, **full)),
-            family("mixed counts", *(side(m=2, **full) for _ in range(3))),
+            family("flux", side(x=y, cell=1, slope=True), side(x=y, cell=2, slope=True)),
             family("mixed counts", side(m=1, value=True), side(m=1, slope=True)),
-            family("mixed counts", side(m=2, second=True)),
+            family("mixed counts", *(side(m=2, **full) for _ in range(3))),
+            family("many sites", *(side(m=2, **full) for _ in range(7))),
         ]
     )
     return rows.weighted(rng.uniform(0.1, 2.0, len(rows)))
@@ -223,7 +233,6 @@ def reference(model: Any, where: Coordinates, rows: Rows, theta: np.ndarray) -> 
 
     with float64():
         t = jnp.asarray(theta)
-        # Unoptimised: compiling is what costs here, not running.
         both = jax.jit(lambda t: (residual(t), jax.jacfwd(residual)(t)), compiler_options=UNOPTIMISED)
         r, J = both(t)
         return np.asarray(r), np.asarray(J)

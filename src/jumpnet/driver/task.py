@@ -25,8 +25,8 @@ from jumpnet.solution import Solution
 FEW_POINTS = 20
 
 # A held-out loss so many times the training loss (and the tolerance): the points were met, and the rest was missed.
-# Good solutions of the paper's problems have up to 130, at the paper's few points.
-MISSED = 1e3
+# With the paper's few points, good solutions (1e-9) have up to 1e4; where the answer was wrong, 1e10 and more was seen.
+MISSED = 1e5
 
 # What the norm of the weighted data is scaled to. Levenberg-Marquardt is not invariant to it: initial weights of size
 # one should neither dwarf the data nor be dwarfed by them (pde5 stalls with 1 and converges with 5).
