@@ -92,7 +92,7 @@ def solve(
     open_choice = all(option is None for option in chosen) and problem.dim <= 3
     if isinstance(optimizer, Direct) or isinstance(model, FrozenModel) or open_choice:
         found = directly(problem, model, optimizer, tol=tol, seed=seed, trials=trials, progress=progress)
-        if found.status is Status.STALLED and open_choice:
+        if open_choice and found.status in (Status.STALLED, Status.STEP_LIMIT):
             found = better(problem, found, trained(None, None))
     else:
         found = trained(model, optimizer)
