@@ -19,6 +19,7 @@ TINY = plan.Plan(
     problems=("pde2",),
     repeats=1,
     seeds=1,
+    solves=1,
     dense_pieces=3,
     pieces=(3, 6),
     pieces_repeats=1,
@@ -85,7 +86,7 @@ def test_growth_has_exponents(jumpnet, elsewhere):
 def test_pieces_are_measured_in_processes_of_their_own(monkeypatch):
     started = []
 
-    def printed(*arguments, seconds):
+    def printed(*arguments, seconds, **environment):
         started.append(arguments)
         return [pieces.measure(int(arguments[-2]), int(arguments[-1]))]
 
@@ -98,7 +99,7 @@ def test_pieces_are_measured_in_processes_of_their_own(monkeypatch):
 
 
 def test_too_many_pieces_are_left_out(monkeypatch):
-    monkeypatch.setattr(peers, "printed", lambda *arguments, seconds: [])
+    monkeypatch.setattr(peers, "printed", lambda *arguments, seconds, JUMPNET_CACHE: [])
     (note,) = pieces.growth(TINY, lambda text: None)
     assert note == "3 pieces took more than 300 s; they and larger numbers are left out."
 

@@ -65,7 +65,8 @@ def growth(plan: Plan, tell: Tell) -> Iterator[Item]:
 def _in_own_process(pieces: int, plan: Plan) -> dict[str, Any]:
     """What `measure` finds."""
     arguments = ("-m", "jumpnet.experiments.bench.pieces", str(pieces), str(plan.pieces_repeats))
-    found = peers.printed(*arguments, seconds=plan.pieces_seconds)
+    # Without a cache: code that is compiled and stored leaves more memory behind than code that is loaded.
+    found = peers.printed(*arguments, seconds=plan.pieces_seconds, JUMPNET_CACHE="off")
     if not found:
         raise peers.UnavailableError(
             f"{pieces} pieces took more than {plan.pieces_seconds:.0f} s; they and larger numbers are left out."

@@ -140,14 +140,14 @@ def error_against_time(plan: Plan, tell: Tell) -> Iterator[Item]:
 
 def _direct(name: str, plan: Plan) -> Run:
     """Our direct solver, once for each tolerance."""
-    arguments = ("-m", "jumpnet.experiments.bench.direct", name, plan.tolerances, str(plan.seeds))
+    arguments = ("-m", "jumpnet.experiments.bench.direct", name, plan.tolerances, str(plan.solves))
     return _points(peers.printed(*arguments, seconds=2 * plan.peer_seconds), f"the direct solver on {name}")
 
 
 def _finite_elements(name: str, way: str, orders: str, plan: Plan) -> Run:
     """NGSolve, once for each order."""
     peers.needs("ngsolve")
-    arguments = ("fem.py", name, "--way", way, "--orders", orders, "--repeats", str(plan.seeds))
+    arguments = ("fem.py", name, "--way", way, "--orders", orders, "--repeats", str(plan.solves))
     return _points(peers.run(*arguments, seconds=2 * plan.peer_seconds), f"NGSolve on {name}")
 
 
