@@ -8,7 +8,8 @@ class Plan:
     """Sizes and repetitions.
 
     Medians are taken over `repeats` calls of a kernel, `solves` calls of a solver and `seeds` trainings: how many steps
-    a training takes is a matter of luck (on pde5 from 200 to never), and three seeds are too few to tell.
+    a training takes is a matter of luck, and three seeds are too few (on pde5 their median was 371 steps in one version
+    and 882 in the next).
     """
 
     problems: tuple[str, ...] = ("pde2", "pde4", "pde5")
