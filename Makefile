@@ -63,7 +63,7 @@ format: install ## let ruff rewrite what it can
 	$(BIN)/ruff format .
 
 clean: ## remove what was built or cached, but keep .venv
-	rm -rf site demo-output dist build .pytest_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
+	rm -rf site demo-output bench-output dist build .pytest_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
 	find src tests benchmarks examples -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean ## clean, and remove .venv

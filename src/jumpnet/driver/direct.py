@@ -19,7 +19,7 @@ from jumpnet.collocation import Points, Stream, collocate
 from jumpnet.driver.features import Part, Plan, first_plan, plan_of
 from jumpnet.driver.progress import Progress, shown
 from jumpnet.driver.residuals import held_out_residuals
-from jumpnet.driver.task import check_trials
+from jumpnet.driver.task import check_trials, spread
 from jumpnet.errors import ModelError
 from jumpnet.models import Frozen, FrozenModel, LinearSystem, site_values
 from jumpnet.optim import Direct, History, Record, Status
@@ -229,10 +229,7 @@ def directly(
         if found[-1].status is Status.INTERRUPTED:
             break
     best = min(found, key=lambda solution: solution.estimate)
-    if len(found) == 1:
-        return best
-    spread = {str(s.seed): s.held_out_loss for s in found}
-    return replace(best, settings=best.settings | {"held_out_loss_of_seed": spread})
+    return best if len(found) == 1 else replace(best, settings=best.settings | {"trials": spread(found)})
 
 
 def _of_seed(

@@ -2,7 +2,8 @@
 
 A start that will end badly, or coordinates that do not suit the problem, usually show it early: a few short runs and
 one long one beat one long run of a random start. A long run that stalls gives way to the next best start, and one that
-barely meets the tolerance is compared with it. All steps count towards the optimiser's limit.
+barely meets the tolerance is compared with it. Each long run ends with a linear solve for the output weights. All steps
+count towards the optimiser's limit.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,12 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.linalg import lstsq
 
 from jumpnet.charts import Atlas
 from jumpnet.collocation import Stream
 from jumpnet.driver.progress import Progress
 from jumpnet.models import System
-from jumpnet.optim import History, Optimizer, Result, Status, minimise
+from jumpnet.optim import History, Optimizer, Record, Result, Status, minimise
 
 # `optim.minimise`, or one that keeps a checkpoint; the state it returns is handed back to it and nothing else.
 Minimise = Callable[..., tuple[Result, Any]]
@@ -99,6 +101,7 @@ def _continued(
         system = trial.candidate.system
         final, _ = minimise(optimizer, system, state=trial.state, steps=budget - spent, progress=progress)
         spent += final.steps
+        final = refitted(system, final, optimizer.stop.tol)
         ended.append((trial.candidate, replace(final, history=joined(trial.result.history, final.history))))
         barely = final.status is Status.CONVERGED and final.loss > BARELY * optimizer.stop.tol and len(ended) == 1
         if final.status is not Status.STALLED and not barely:
@@ -106,6 +109,33 @@ def _continued(
     candidate, result = min(ended, key=lambda end: end[0].held_out_loss(end[1].theta))
     last = ended[-1][1].status
     return candidate, replace(result, status=last if last is Status.INTERRUPTED else result.status, steps=spent)
+
+
+def refitted(system: System, result: Result, tol: float) -> Result:
+    """The result with its output weights found anew by linear least squares, if that lowers the loss.
+
+    The iteration's damping keeps it from the last digits of what is a linear problem once the neurons are in place:
+    two trainings of pde5 that had stalled at 2e-14 and 5e-15 came to 3e-17 and 2e-16 by one such solve.
+    """
+    columns = None if result.status in (Status.INTERRUPTED, Status.FAILED) else system.output_columns(result.theta)
+    if columns is None:
+        return result
+    r, J, places = columns
+    found: Any = lstsq(J, -r, cond=1e-14, lapack_driver="gelsy", check_finite=False)
+    step = found[0]
+    theta = result.theta.copy()
+    theta[places] += step
+    residual = system.residual(theta)
+    loss = float(residual @ residual)
+    if not loss < result.loss:
+        return result
+    last = result.history
+    terms = tuple(system.loss_of_terms(residual).tolist())
+    number = int(last.step[-1]) + 1 if len(last) else 1
+    record = Record(number, loss, terms, np.nan, float(np.linalg.norm(step)), 0.0)
+    history = joined(last, History.of([record], system.terms))
+    status = Status.CONVERGED if loss <= tol else result.status
+    return replace(result, theta=theta, loss=loss, status=status, history=history)
 
 
 def initial(system: System, seed: int, start: int) -> np.ndarray:

@@ -111,6 +111,7 @@ class Pattern:
             else:
                 coupled += left[front.cell]
                 left[front.neighbours[0]] += min(coupled, rest)
+                work += 2.0 * coupled * rest**2 if coupled > rest else 0.0  # to compress what is left over
             work += 2.0 * own * (alone * (own + 2 * shared) + coupled * (own + 2 * rest))
             root += alone
         work += 2.0 * root * shared * min(root, shared)

@@ -105,6 +105,12 @@ class Shallow:
         return values, (*dw, dv, db, phi), own
 
     @property
+    def output(self) -> slice:
+        """Where in theta the weights c of the neurons are: the network is linear in them."""
+        start = (self.inputs + self.labels + 1) * self.neurons
+        return slice(start, start + self.neurons)
+
+    @property
     def one_hot(self) -> bool:
         """Whether each cell has a row of V to itself."""
         return self.encoding is not None and self.cells > 1 and self.encoding == _identity(self.cells)

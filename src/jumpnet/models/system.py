@@ -164,6 +164,19 @@ class System:
             r, shared, own = _linearised_by_cell(self.network, self._layout, theta, self._runs, self._rhs)
             return np.asarray(r), ByCell(np.asarray(shared).T, np.asarray(own).T, self.pattern)
 
+    def output_columns(
+        self, theta: Float[np.ndarray, " parameters"]
+    ) -> tuple[np.ndarray, Float[np.ndarray, "rows outputs"], np.ndarray] | None:
+        """Residual, Jacobian of the output weights, and where in theta they are; None where a network has none."""
+        output = getattr(self.network, "output", None)
+        if output is None:
+            return None
+        places = np.arange(self.size)[output]
+        r, J = self.linearised(theta)
+        if isinstance(J, ByCell):
+            return r, J.shared[:, np.searchsorted(self.pattern.shared, places)], places
+        return r, J[:, output], places
+
     def loss_of_terms(self, residual: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " terms"]:
         """The loss, family by family."""
         return np.bincount(self.rows.term, weights=residual**2, minlength=len(self.terms))

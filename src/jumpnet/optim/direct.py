@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from threadpoolctl import threadpool_limits
 
 from jumpnet.errors import ModelError
 from jumpnet.models import LinearSystem
 from jumpnet.optim.bycell import by_cell_step
+from jumpnet.optim.threads import one_blas_thread
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Direct:
     def solve(self, system: LinearSystem) -> Float[np.ndarray, " weights"]:
         """The weights of the features."""
         scaled = np.zeros(system.network.size)
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             for _ in range(1 + self.refinements):
                 step = by_cell_step(system.J, system.residual(scaled), self.cutoff**2)
                 if step is None or not np.isfinite(step).all():
