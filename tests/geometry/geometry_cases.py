@@ -15,6 +15,8 @@ from jumpnet.geometry import (
     Interval,
     LevelSet,
     Partition,
+    Path,
+    Polygon,
     Star,
     Superellipse,
     Superquadric,
@@ -23,6 +25,7 @@ from jumpnet.geometry import (
 SQUARE = Box((-1, -1), (1, 1))
 CUBE = Box((-1, -1, -1), (1, 1, 1))
 CHESS = "(sin(5*pi*x1)-x2)*(-sin(5*pi*x2)-x1)"
+ROUND = 0.2 * np.stack([np.cos(np.arange(60) * np.pi / 30), np.sin(np.arange(60) * np.pi / 30)], axis=1)
 TURN = np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0]
 
 
@@ -74,6 +77,11 @@ SHAPES = {
     "star": notched(),
     "curve": Curve("0.6*cos(t) + 0.1*cos(2*t)", "0.5*sin(t)"),
     "curve-clockwise": Curve("0.6*cos(t)", "-0.5*sin(t)"),
+    "polygon": Polygon([(-0.6, -0.5), (0.7, -0.4), (0.1, 0.1), (0.5, 0.8), (-0.5, 0.4)]),
+    "polygon-holed": Polygon(
+        [(-0.7, -0.7), (0.7, -0.6), (0.6, 0.7), (-0.6, 0.6)], [[(0, 0), (0.3, 0.1), (0.1, 0.4)], ROUND - 0.3]
+    ),
+    "path": Path([[(0.4, 0), (0.4, 0.5), (-0.4, 0.5), (-0.4, 0), (-0.6, -0.4), (0.2, -0.6)]]),
     "half-plane": HalfSpace((1, 2), 0.3),
     "level-set": LevelSet("x1**4 + x2**2 - 0.4", bounds=((-1, -1), (1, 1))),
     "union": Disk((-0.2, 0), 0.5) | Box((0, -0.3), (0.8, 0.3)),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from geometry_cases import CUBE, SQUARE, chessboard, heart, pde4, pde5
 
-from jumpnet.geometry import Ball, Box, Disk, HalfSpace, LevelSet, Partition
+from jumpnet.geometry import Ball, Box, Disk, HalfSpace, LevelSet, Partition, Path, Polygon
 
 
 def found(parts, piece):
@@ -83,3 +83,15 @@ def test_balls_in_boxes(dim):
 
 def test_there_are_no_holes_on_a_line():
     assert Partition.chain([0, 1, 2, 3]).holes(0) == ()
+
+
+def test_loops_of_one_piece_are_holes_of_their_own_however_close():
+    teeth = [Box((-0.9 + 0.2 * k, -0.5), (-0.701 + 0.2 * k, 0.5)) for k in range(9)]
+    corners = [[(*b.lower,), (b.upper[0], b.lower[1]), (*b.upper,), (b.lower[0], b.upper[1])] for b in teeth]
+    comb = Path([loop for tooth in corners for loop in Polygon(tooth).loops])
+    holes = Partition(SQUARE, [comb]).holes(0)
+    assert [hole.pieces for hole in holes] == [(1,)] * 9
+    assert sorted(round(float(hole.center[0]), 1) for hole in holes) == [round(-0.8 + 0.2 * k, 1) for k in range(9)]
+    ring = Polygon([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)], [[(0, 0), (0.3, 0), (0, 0.3)]])
+    parts = Partition(SQUARE, [ring])
+    assert [hole.pieces for hole in parts.holes(0)] == [(1,)] and [hole.pieces for hole in parts.holes(1)] == [(0,)]

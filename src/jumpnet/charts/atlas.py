@@ -13,7 +13,7 @@ A chart changes nothing else in the program, because it acts on the functional o
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -62,82 +62,77 @@ class Box(Chart):
 
 
 @dataclass(frozen=True)
-class Affine(Chart):
-    """T (x - center)/radius in some cells: T makes the cell's A the identity, so that lengths count alike."""
+class Turned(Chart):
+    """Coordinates of some cells in z = T (x - center), where T makes the cell's A the identity: lengths count alike."""
 
     cells: tuple[int, ...]
     center: Float[np.ndarray, " d"]
     transform: Float[np.ndarray, "d d"]
-    radius: float
 
     @property
     def outputs(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return len(self.center)
 
     def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"], order: int = 2) -> Jet:
-        n, d = x.shape
-        t = self.transform / self.radius
-        second = np.zeros((n, d, d, d)) if order > 1 else None
-        return _where_cell(self.cells, cell, (x - self.center) @ t.T, np.tile(t, (n, 1, 1)), second)
+        t, (n, d) = self.transform, x.shape
+        y, dy, d2y = self.local((x - self.center) @ t.T, order)
+        dy = np.broadcast_to(dy @ t, (n, d, d))
+        if order < 2:
+            return _where_cell(self.cells, cell, y, dy, None)
+        second = np.zeros((n, d, d, d)) if d2y is None else np.einsum("nkab,ai,bj->nkij", d2y, t, t, optimize=True)
+        return _where_cell(self.cells, cell, y, dy, second)
+
+    @abstractmethod
+    def local(self, z: Float[np.ndarray, "n d"], order: int) -> Jet:
+        """y and its derivatives by z; None for second ones that were not asked for or vanish."""
 
     def spec(self) -> dict[str, Any]:
-        return _about_a_point("affine", self)
+        return {"chart": NAMES[type(self)]} | {f.name: _as_json(getattr(self, f.name)) for f in fields(self)}
 
 
 @dataclass(frozen=True)
-class Pole(Chart):
-    """R^(d-1) z/|z|^d with z = T (x - center): the dipole field about a point inside a hole of some cells.
+class Affine(Turned):
+    """z/radius."""
 
-    T makes the cell's A the identity there, so that the coordinates solve the cell's own equation.
-    """
-
-    cells: tuple[int, ...]
-    center: Float[np.ndarray, " d"]
-    transform: Float[np.ndarray, "d d"]
     radius: float
 
-    @property
-    def outputs(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return len(self.center)
+    def local(self, z: Float[np.ndarray, "n d"], order: int) -> Jet:
+        return z / self.radius, np.eye(z.shape[1])[None] / self.radius, None
 
-    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"], order: int = 2) -> Jet:
-        d = x.shape[1]
-        z = (x - self.center) @ self.transform.T / self.radius
+
+@dataclass(frozen=True)
+class Pole(Turned):
+    """radius^(d-1) z/|z|^d: the dipole field about a point inside a hole, which solves the cell's own equation."""
+
+    radius: float
+
+    def local(self, z: Float[np.ndarray, "n d"], order: int) -> Jet:
+        d, r, unit = z.shape[1], self.radius, np.eye(z.shape[1])
+        z = z / r
         rho2 = np.sum(z * z, axis=1)
-        unit = np.eye(d)
         p = (rho2 ** (-d / 2))[:, None]
         s = d / rho2[:, None]  # d(rho^-d)/dz = -s z rho^-d
-        y = p * z
         dy = p[..., None] * (unit - s[..., None] * z[:, :, None] * z[:, None, :])
-        t = self.transform / self.radius
         if order < 2:
-            return _where_cell(self.cells, cell, y, dy @ t, None)
+            return p * z, dy / r, None
         zi, zj, zk = z[:, :, None, None], z[:, None, :, None], z[:, None, None, :]
         outer = unit[:, :, None] * zk + unit[:, None, :] * zj + unit[None, :, :] * zi
         d2y = (p * s)[..., None, None] * ((d + 2) / rho2[:, None, None, None] * zi * zj * zk - outer)
-        return _where_cell(self.cells, cell, y, dy @ t, np.einsum("nkab,ai,bj->nkij", d2y, t, t, optimize=True))
-
-    def spec(self) -> dict[str, Any]:
-        return _about_a_point("pole", self)
+        return p * z, dy / r, d2y / r**2
 
 
 @dataclass(frozen=True)
-class Slit(Chart):
-    """(a + b)/(zeta + sqrt(zeta^2 - f^2)), zeta the complex number of T (x - center): a plane pole, drawn out.
+class Slit(Turned):
+    """(a + b)/(zeta + sqrt(zeta^2 - f^2)), zeta the complex number of z: a plane pole, drawn out.
 
     The singularities lie on the segment between the foci +-f of an ellipse with semi-axes a, b inside the hole, and
-    |y| = 1 on that ellipse. For f = 0 it is the pole chart. T as there.
+    |y| = 1 on that ellipse. For f = 0 it is the pole chart.
     """
 
-    cells: tuple[int, ...]
-    center: Float[np.ndarray, " 2"]
-    transform: Float[np.ndarray, "2 2"]
     focus: complex
     axes_sum: float
-    outputs: int = 2
 
-    def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"], order: int = 2) -> Jet:
-        z = (x - self.center) @ self.transform.T
+    def local(self, z: Float[np.ndarray, "n d"], order: int) -> Jet:
         zeta = z[:, 0] + 1j * z[:, 1]
         # Two square roots, turned to the foci, put the branch cut on the segment between them and nowhere else.
         f = abs(self.focus)
@@ -145,27 +140,22 @@ class Slit(Chart):
         turned = zeta / direction + 0.0  # no -0.0 beyond the foci, where both roots must take the same side
         root = direction * np.sqrt(turned - f) * np.sqrt(turned + f)
         w = self.axes_sum / (zeta + root)
-        w1 = -w / root
-        y = np.stack([w.real, w.imag], axis=1)
         # d/dz1 = w', d/dz2 = i w' for a complex-differentiable w.
         factors = np.array([1, 1j])
-        dy = np.stack([part(w1[:, None] * factors) for part in (np.real, np.imag)], axis=1)
-        t = self.transform
+        first = (-w / root)[:, None] * factors
+        y, dy = (np.stack([part.real, part.imag], axis=1) for part in (w, first))
         if order < 2:
-            return _where_cell(self.cells, cell, y, dy @ t, None)
-        w2 = w / root**2 + w * zeta / root**3
-        d2y = np.stack([part(w2[:, None, None] * np.outer(factors, factors)) for part in (np.real, np.imag)], axis=1)
-        return _where_cell(self.cells, cell, y, dy @ t, np.einsum("nkab,ai,bj->nkij", d2y, t, t, optimize=True))
+            return y, dy, None
+        second = (w / root**2 + w * zeta / root**3)[:, None, None] * np.outer(factors, factors)
+        return y, dy, np.stack([second.real, second.imag], axis=1)
 
-    def spec(self) -> dict[str, Any]:
-        return {
-            "chart": "slit",
-            "cells": list(self.cells),
-            "center": self.center.tolist(),
-            "transform": self.transform.tolist(),
-            "focus": [self.focus.real, self.focus.imag],
-            "axes_sum": self.axes_sum,
-        }
+
+NAMES: dict[type, str] = {Affine: "affine", Pole: "pole", Slit: "slit"}
+
+
+def _as_json(value: Any) -> Any:
+    """Numbers, complex ones, tuples and arrays as JSON has them."""
+    return [value.real, value.imag] if isinstance(value, complex) else np.asarray(value).tolist()
 
 
 @dataclass(frozen=True)
@@ -201,16 +191,6 @@ class Joint(Chart):
 
     def spec(self) -> dict[str, Any]:
         return {"chart": "joint", "charts": [chart.spec() for chart in self.charts]}
-
-
-def _about_a_point(name: str, chart: Affine | Pole) -> dict[str, Any]:
-    return {
-        "chart": name,
-        "cells": list(chart.cells),
-        "center": chart.center.tolist(),
-        "transform": chart.transform.tolist(),
-        "radius": chart.radius,
-    }
 
 
 def _where_cell(cells: tuple[int, ...], cell: np.ndarray, y: np.ndarray, dy: np.ndarray, d2y: np.ndarray | None) -> Jet:
@@ -277,14 +257,17 @@ def chart_from_spec(spec: Mapping[str, Any]) -> Chart:
     """A chart read back from JSON."""
     kind = spec.get("chart")
     if kind == "box":
-        return Box(np.array(spec["center"], float), np.array(spec["halfwidth"], float))
+        center, halfwidth = (np.array(spec[name], float) for name in ("center", "halfwidth"))
+        if center.ndim != 2 or center.shape != halfwidth.shape:
+            raise SolutionError(f"the file has boxes of shapes {center.shape} and {halfwidth.shape}; it is damaged.")
+        return Box(center, halfwidth)
     if kind in ("slots", "joint"):
         return (Slots if kind == "slots" else Joint)(tuple(chart_from_spec(item) for item in spec["charts"]))
     if kind in ("affine", "pole", "slit"):
         common = tuple(spec["cells"]), np.array(spec["center"], float), np.array(spec["transform"], float)
-        if kind != "slit":
-            return (Pole if kind == "pole" else Affine)(*common, float(spec["radius"]))
-        return Slit(*common, complex(*spec["focus"]), float(spec["axes_sum"]))
+        if kind == "slit":
+            return Slit(*common, complex(*spec["focus"]), float(spec["axes_sum"]))
+        return (Pole if kind == "pole" else Affine)(*common, float(spec["radius"]))
     raise SolutionError(
         f"the file names a chart {kind!r}, which this version of jumpnet does not know; upgrade jumpnet."
     )

@@ -6,6 +6,7 @@ derivative is asked for.
 """
 
 from jumpnet.fields.callables import call_checked, finite_number, point
+from jumpnet.fields.grid import GridField, spline_coefficients
 from jumpnet.fields.scalar import (
     CallableField,
     ConstantField,
@@ -23,6 +24,7 @@ __all__ = [
     "ConstantField",
     "ExpressionField",
     "Field",
+    "GridField",
     "TensorField",
     "Univariate",
     "Values",
@@ -31,6 +33,7 @@ __all__ = [
     "finite_number",
     "point",
     "scalar_field",
+    "spline_coefficients",
     "tensor_field",
     "tensor_from_spec",
     "univariate",

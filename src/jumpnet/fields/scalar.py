@@ -134,6 +134,10 @@ def field_from_spec(spec: Spec) -> Field:
     """The field described by `Field.spec()`."""
     if spec["kind"] == "constant":
         return ConstantField(float(spec["value"]), int(spec["dim"]))
+    if spec["kind"] == "grid":
+        from jumpnet.fields.grid import grid_field_from_spec  # which derives from Field itself
+
+        return grid_field_from_spec(spec)
     return ExpressionField(_expression_from_spec(spec))
 
 

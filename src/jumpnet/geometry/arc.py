@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -19,13 +20,8 @@ CUSP = 1e-5
 """A point whose speed is below this fraction of the largest counts as a cusp and is never returned."""
 
 
-class ClosedCurve(Protocol):
-    """A closed curve t -> (x, y), t from `start` to `start` + 2 pi, and periodic beyond."""
-
-    @property
-    def start(self) -> float:
-        """The parameter at which the curve begins."""
-        ...
+class Parametrised(Protocol):
+    """A curve t -> (x, y)."""
 
     def position(self, t: Floats) -> Floats:
         """Points (n, 2)."""
@@ -33,6 +29,15 @@ class ClosedCurve(Protocol):
 
     def velocity(self, t: Floats) -> Floats:
         """Derivatives with respect to t (n, 2)."""
+        ...
+
+
+class ClosedCurve(Parametrised, Protocol):
+    """A closed curve, t from `start` to `start` + 2 pi, and periodic beyond."""
+
+    @property
+    def start(self) -> float:
+        """The parameter at which the curve begins."""
         ...
 
 
@@ -56,21 +61,23 @@ def parameter_nodes(curve: ClosedCurve, turn: float = 0.2, depth: int = 40) -> F
 
 @dataclass(frozen=True, eq=False)
 class ArcPatch(Patch):
-    """A closed curve, counter-clockwise (`orientation` 1) or clockwise (-1), sampled uniformly in arc length."""
+    """A closed curve with the region on its left (`orientation` 1) or right (-1), sampled uniformly in arc length."""
 
-    curve: ClosedCurve
+    curve: Parametrised
     nodes: Floats
     orientation: float = 1.0
+    closed: ClassVar[bool] = True
 
     @cached_property
     def _table(self) -> tuple[Floats, float]:
-        """Arc length at the nodes (Simpson's rule in each interval) and the speed below which there is a cusp."""
-        t = self.nodes
-        middle = 0.5 * (t[1:] + t[:-1])
-        speed = _filled(np.linalg.norm(self.curve.velocity(t), axis=1))
-        half = _filled(np.linalg.norm(self.curve.velocity(middle), axis=1))
-        steps = np.diff(t) / 6.0 * (speed[1:] + 4.0 * half + speed[:-1])
-        return np.concatenate([[0.0], np.cumsum(steps)]), CUSP * float(speed.max())
+        """Arc length at the nodes and the speed below which there is a cusp."""
+        lengths = np.zeros(len(self.nodes) - 1)
+        fastest = 0.0
+        for t, weight in _gauss(self.nodes):
+            speed = _filled(np.linalg.norm(self.curve.velocity(t), axis=1))
+            lengths += weight * speed
+            fastest = max(fastest, float(speed.max()))
+        return np.concatenate([[0.0], np.cumsum(lengths)]), CUSP * fastest
 
     @property
     def measure(self) -> float:
@@ -117,16 +124,19 @@ def curve_bounds(curve: ClosedCurve, nodes: Floats) -> Bounds:
 
 
 def enclosed_area(curve: ClosedCurve, nodes: Floats) -> float:
-    """The signed area, positive if the curve runs counter-clockwise (Gauss's rule with three points per interval)."""
-    half = 0.5 * np.diff(nodes)
-    middle = nodes[:-1] + half
+    """The signed area, positive if the curve runs counter-clockwise."""
     total = 0.0
-    for offset, weight in ((-np.sqrt(0.6), 5.0 / 9.0), (0.0, 8.0 / 9.0), (np.sqrt(0.6), 5.0 / 9.0)):
-        t = middle + offset * half
+    for t, weight in _gauss(nodes):
         x, v = curve.position(t), curve.velocity(t)
-        integrand = 0.5 * (x[:, 0] * v[:, 1] - x[:, 1] * v[:, 0])
-        total += float(np.sum(weight * half * _filled(integrand)))
+        total += float(np.sum(weight * _filled(0.5 * (x[:, 0] * v[:, 1] - x[:, 1] * v[:, 0]))))
     return total
+
+
+def _gauss(nodes: Floats) -> Iterator[tuple[Floats, Floats]]:
+    """The points of Gauss's rule with three points per interval, and their weights; no node is among them."""
+    half = 0.5 * np.diff(nodes)
+    for offset, weight in ((-np.sqrt(0.6), 5.0 / 9.0), (0.0, 8.0 / 9.0), (np.sqrt(0.6), 5.0 / 9.0)):
+        yield nodes[:-1] + (1.0 + offset) * half, weight * half
 
 
 def _filled(values: Floats) -> Floats:

@@ -17,10 +17,10 @@ from jumpnet.geometry.arc import ArcPatch, curve_bounds, enclosed_area, paramete
 from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.chunks import evaluate
 from jumpnet.geometry.foot import FootFinder
-from jumpnet.geometry.polygon import Polygon
+from jumpnet.geometry.outline import Outline, crosses_itself
 from jumpnet.geometry.shape import Patch, Shape
 
-Source = float | str | Callable[..., Any]
+Source = float | str | Callable[..., Any] | Univariate
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Curve(Shape):
         if self.y is None and not callable(self.x):
             raise GeometryError("a Curve needs two formulas, x(t) and y(t), or one callable t -> (n, 2).")
         ends = self.position(np.array([0.0, 2.0 * np.pi]))
-        points = self._polygon.vertices
+        points = self._ring
         if not np.all(np.isfinite(points)):
             raise GeometryError("a Curve must be finite for every t from 0 to 2 pi.")
         extent = float(np.ptp(points, axis=0).max())
@@ -158,7 +158,7 @@ class Curve(Shape):
                 f"a Curve must be closed, but it runs from {_show(ends[0])} at t = 0 to {_show(ends[1])} at "
                 "t = 2 pi; use formulas with period 2 pi."
             )
-        if extent == 0.0 or self._polygon.crosses_itself() or abs(self._area) < 1e-9 * extent**2:
+        if extent == 0.0 or crosses_itself(points) or abs(self._area) < 1e-9 * extent**2:
             raise GeometryError("a Curve must enclose a region without crossing itself; split it into several.")
 
     @cached_property
@@ -196,10 +196,10 @@ class Curve(Shape):
         return parameter_nodes(self)
 
     @cached_property
-    def _polygon(self) -> Polygon:
+    def _ring(self) -> Floats:
         vertices = self.position(self._nodes)
         vertices[-1] = vertices[0]
-        return Polygon(vertices)
+        return vertices
 
     @cached_property
     def _area(self) -> float:
@@ -211,7 +211,7 @@ class Curve(Shape):
 
     @cached_property
     def _finder(self) -> FootFinder:
-        return FootFinder(self, self._nodes, self._polygon, self._orientation)
+        return FootFinder(Outline((self._ring,)), self, self._nodes, self._orientation)
 
     @property
     def dim(self) -> int:
@@ -246,10 +246,12 @@ class Curve(Shape):
         return None if x is None or y is None else {"shape": "curve", "x": x, "y": y}
 
 
-def _stored(source: object) -> float | str | None:
+def _stored(source: object) -> float | str | dict[str, Any] | None:
     """What a spec keeps of a source: a formula or a number, nothing of a callable."""
     if isinstance(source, str):
         return source
+    if isinstance(source, Univariate):
+        return source.spec()
     return None if source is None or callable(source) else float(source)  # type: ignore[arg-type]
 
 

@@ -75,36 +75,53 @@ def _components(trace: Trace, labeller: Labeller, walls: Walls) -> list[np.ndarr
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import KDTree
 
-    owner = np.array([wall.owner for wall in walls.walls])[trace.wall]
+    sheets = _sheets(trace, labeller, walls)
     edges = [np.empty((0, 2), dtype=int)]
-    shapes = (labeller.domain, *labeller.pieces)
-    link = LINK.get(walls.dim, 4.0)
-    reach = {k: link * _spacing(k, walls) for k in np.unique(owner)}
-    for k in reach:
-        own = np.flatnonzero(owner == k)
-        if shapes[k].connected:
+    for k, sheet in enumerate(sheets):
+        own = sheet.index
+        if sheet.whole:
             edges.append(np.stack([own[:-1], own[1:]], axis=1))
         else:
-            edges.append(own[KDTree(trace.points[own]).query_pairs(reach[k], output_type="ndarray")])
-        for other in reach:
-            if other < k and _touch(int(other), int(k), walls):
-                theirs = np.flatnonzero(owner == other)
-                edges.append(_contacts(trace.points, own, theirs, max(reach[k], reach[other])))
+            edges.append(own[KDTree(trace.points[own]).query_pairs(sheet.reach, output_type="ndarray")])
+        for other in sheets[:k]:
+            if other.owner != sheet.owner and _touch(other.owner, sheet.owner, walls):
+                edges.append(_contacts(trace.points, own, other.index, max(sheet.reach, other.reach)))
     pairs = np.concatenate(edges)
     graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(trace), len(trace)))
     count, group = connected_components(graph, directed=False)
     return [np.flatnonzero(group == g) for g in range(count)]
 
 
+@dataclass(frozen=True, eq=False)
+class _Sheet:
+    """Wall points of one shape: of a closed curve or surface of it (`whole`), or of all the other walls it has."""
+
+    owner: int
+    whole: bool
+    index: np.ndarray
+    reach: float
+
+
+def _sheets(trace: Trace, labeller: Labeller, walls: Walls) -> list[_Sheet]:
+    """The sheets of all shapes, in the order of the shapes."""
+    shapes = (labeller.domain, *labeller.pieces)
+    link = LINK.get(walls.dim, 4.0)
+    groups: dict[tuple[int, int], list[int]] = {}
+    for k, wall in enumerate(walls.walls):
+        alone = wall.patch.closed and not shapes[wall.owner].connected
+        groups.setdefault((wall.owner, k if alone else -1), []).append(k)
+    sheets = []
+    for (owner, alone), members in sorted(groups.items()):
+        index = np.flatnonzero(np.isin(trace.wall, members))
+        if len(index):
+            spacing = max(walls.walls[k].patch.measure / len(walls.pilot[k]) for k in members) ** (1 / (walls.dim - 1))
+            sheets.append(_Sheet(owner, alone >= 0 or shapes[owner].connected, index, link * spacing))
+    return sheets
+
+
 def _touch(a: int, b: int, walls: Walls) -> bool:
     """Whether two shapes touch (a < b; a = 0 is the domain)."""
     return b in walls.outer_labels if a == 0 else (a, b) in walls.interfaces
-
-
-def _spacing(owner: int, walls: Walls) -> float:
-    """The mean distance of neighbouring pilot points on the walls of one shape."""
-    own = [(w.patch.measure / len(t)) for w, t in zip(walls.walls, walls.pilot, strict=True) if w.owner == owner]
-    return max(own) ** (1.0 / (walls.dim - 1))
 
 
 def _contacts(points: Floats, a: np.ndarray, b: np.ndarray, reach: float) -> np.ndarray:

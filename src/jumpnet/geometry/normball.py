@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import gamma, pi
+from typing import ClassVar
 
 import numpy as np
 
@@ -73,6 +74,7 @@ class NormSphere(Patch):
     """The surface of a NormBall in three or more dimensions."""
 
     ball: NormBall
+    closed: ClassVar[bool] = True
 
     @cached_property
     def _ceiling(self) -> float:
@@ -154,6 +156,7 @@ class SpherePatch(Patch):
 
     center: Floats
     radius: float
+    closed: ClassVar[bool] = True
 
     @property
     def measure(self) -> float:

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jumpnet.errors import GeometryError
-from jumpnet.geometry import checks, sampling
+from jumpnet.geometry import checks, labelimage, sampling
 from jumpnet.geometry.checks import Bounds, Floats
+from jumpnet.geometry.files import Source
 from jumpnet.geometry.holes import Hole, find_holes
 from jumpnet.geometry.labels import Labeller
 from jumpnet.geometry.primitives import Box, Interval
@@ -69,6 +70,41 @@ class Partition:
             raise GeometryError("the breakpoints of a chain must be at least two rising numbers.")
         pieces = [Interval(a, b) for a, b in pairwise(ends[1:])]
         return cls(Interval(ends[0], ends[-1]), pieces, names)
+
+    @classmethod
+    def from_labels(
+        cls,
+        labels: ArrayLike | Source,
+        *,
+        pixel: ArrayLike = 1.0,
+        origin: ArrayLike | None = None,
+        order: str = "image",
+        background: int | None = None,
+        names: Mapping[int, str] | None = None,
+        small: str = "merge",
+        smallest: int | None = None,
+        smooth: bool = True,
+    ) -> Partition:
+        """The pieces of a label image in 2-D or 3-D: an array of whole numbers, or a file (NPY, PNG, TIFF).
+
+        Each label is a piece, `background` (by default the lowest) piece 0, the others follow by number. `pixel` is the
+        size of a pixel or voxel, `origin` the lower corner. In the order "image" rows run from the top, then columns;
+        slices, if there are any, come first; in the order "xyz" the array is indexed along x1, x2, x3. Regions of fewer
+        than `smallest` pixels (12, in 3-D 60) are given to their neighbours, kept, or refused: `small` is "merge",
+        "keep" or "error". Interfaces are smooth curves or surfaces, as smooth as the pixels allow; with
+        smooth=False (2-D only) they are polygons.
+        """
+        cells = labelimage.read_cells(
+            labels,
+            pixel=pixel,
+            origin=origin,
+            order=order,
+            background=background,
+            names=names,
+            small=small,
+            smallest=smallest,
+        )
+        return cls(cells.box, labelimage.pieces_of(cells, smooth), cells.names)
 
     def __repr__(self) -> str:
         return f"Partition({self.domain!r}, {self.size} pieces)"

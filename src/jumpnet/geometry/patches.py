@@ -17,16 +17,19 @@ PILOT = 2048
 """Points behind an estimated measure; a contact smaller than about 1/2048 of a patch goes unseen."""
 
 
+HOPELESS = 1 << 18
+
+
 def collect(n: int, draw: Callable[[int], tuple[Floats, Floats]], dim: int, rate: float = 1.0) -> tuple[Floats, Floats]:
     """Call `draw(batch)`, which may return fewer points than asked, until `n` points are there.
 
-    `rate` is a guess of the share that survives. After 200 batches without enough points the patch is taken
-    to be empty.
+    `rate` is a guess of the share that survives. After 200 batches without enough points, or HOPELESS draws without
+    one, the patch is taken to be empty.
     """
     points, normals, have = [np.empty((0, dim))], [np.empty((0, dim))], 0
     drawn = 0
     for _ in range(200):
-        if have >= n:
+        if have >= n or (have == 0 and drawn > HOPELESS):
             break
         batch = min(int((n - have) / max(rate, 1e-3) * 1.1) + 8, 1 << 16)
         x, normal = draw(batch)

@@ -20,6 +20,9 @@ from jumpnet.geometry.checks import Bounds, Floats
 class Patch(ABC):
     """A piece of a boundary with outward unit normals; points of it can be drawn uniformly."""
 
+    closed: ClassVar[bool] = False
+    """Whether it is known to be one closed curve or surface."""
+
     @property
     @abstractmethod
     def measure(self) -> float:

@@ -14,8 +14,9 @@ def find_sides(
 ) -> tuple[np.ndarray, np.ndarray, Floats]:
     """The pieces a < b on either side of each point and the unit normal from b to a.
 
-    A step along a shape's normal and one against it tell: where the labels differ, that shape's boundary is
-    the interface.
+    A step along a shape's normal and one against it tell: where the shape begins or ends between them and the labels
+    differ, that shape's boundary is the interface. (The labels alone would not do: the normals of a shape whose
+    boundary is elsewhere cross the interface at some angle too.)
     """
     low, high = np.full(len(x), -1), np.full(len(x), -1)
     normals = np.full_like(x, np.nan)
@@ -26,7 +27,10 @@ def find_sides(
         n = shape.normal(x[open_])
         sound = np.isfinite(n).all(axis=1)
         open_, n = open_[sound], n[sound]
-        ahead, behind = label(x[open_] + step * n), label(x[open_] - step * n)
+        front, back = x[open_] + step * n, x[open_] - step * n
+        own = shape.contains(front) != shape.contains(back)
+        open_, n, front, back = open_[own], n[own], front[own], back[own]
+        ahead, behind = label(front), label(back)
         found = (ahead != behind) & (ahead >= 0) & (behind >= 0)
         at, n, ahead, behind = open_[found], n[found], ahead[found], behind[found]
         low[at], high[at] = np.minimum(ahead, behind), np.maximum(ahead, behind)

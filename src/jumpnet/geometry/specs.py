@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from jumpnet.errors import GeometryError
-from jumpnet.fields import field_from_spec
+from jumpnet.fields import Univariate, field_from_spec
 from jumpnet.geometry.boolean import Complement, Intersection, Union
 from jumpnet.geometry.curves import Curve, Star
 from jumpnet.geometry.levelset import LevelSet
+from jumpnet.geometry.mesh import Mesh
+from jumpnet.geometry.path import Path
 from jumpnet.geometry.primitives import Box, HalfSpace, Interval
 from jumpnet.geometry.quadrics import Ball, Ellipsoid, Superquadric
 from jumpnet.geometry.shape import Shape
@@ -15,6 +17,18 @@ from jumpnet.geometry.shape import Shape
 
 def _level_set(phi: str | dict[str, Any], bounds: Any, dim: int) -> LevelSet:
     return LevelSet(phi if isinstance(phi, str) else field_from_spec(phi), bounds=bounds, dim=dim)
+
+
+def _function(source: float | str | dict[str, Any]) -> Any:
+    return Univariate.from_spec(source) if isinstance(source, dict) else source
+
+
+def _star(center: Any, radius: Any) -> Star:
+    return Star(center, _function(radius))
+
+
+def _curve(x: Any, y: Any) -> Curve:
+    return Curve(_function(x), _function(y))
 
 
 def _union(parts: list[dict[str, Any]]) -> Shape:
@@ -36,8 +50,10 @@ _MAKERS: dict[str, Callable[..., Shape]] = {
     "ball": Ball,
     "ellipsoid": Ellipsoid,
     "superquadric": Superquadric,
-    "star": Star,
-    "curve": Curve,
+    "star": _star,
+    "curve": _curve,
+    "path": Path,
+    "mesh": Mesh,
     "level-set": _level_set,
     "union": _union,
     "intersection": _intersection,

@@ -68,7 +68,8 @@ class Walls:
     @cached_property
     def pilot(self) -> tuple[Trace, ...]:
         """A fixed, evenly spread sample of every wall: what touches what, and on which share of the wall."""
-        n = 1 if self.dim == 1 else max(512, 8192 // len(self.walls))
+        count = len(self.walls)
+        n = 1 if self.dim == 1 else max(8192 // count, min(512, max(128, 32768 // count)))
         return tuple(self.trace(k, n, EvenlySpread(), False) for k in range(len(self.walls)))
 
     def on_outer_boundary(self, trace: Trace) -> np.ndarray:
