@@ -13,12 +13,15 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
+from unittest import mock
 
 import numpy as np
 
 import jumpnet as jn
 from jumpnet.driver import features
 from jumpnet.experiments import problems
+from jumpnet.fields.piecewise import piecewise_values
 
 BOX = jn.Box((-1, -1), (1, 1))
 
@@ -75,13 +78,9 @@ CASES: dict[str, Callable[[], jn.Problem]] = {
 def reference(problem: jn.Problem) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """The exact values where they are known, else those of a far finer solution with other features."""
     if problem.exact is not None:
-        return lambda x, piece: np.array([problem.exact[p].value(x[i : i + 1])[0] for i, p in enumerate(piece)])
-    images = features._images
-    features._images = lambda *_: iter(())
-    try:
+        return partial(piecewise_values, problem.exact)
+    with mock.patch.object(features, "_images", return_value=()):
         return jn.solve(problem, tol=1e-12, optimizer=jn.optim.Direct(), seed=99)
-    finally:
-        features._images = images
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from jumpnet.rows import Rows, Sites, equations
 
 MODELS = {
     "CE": jn.models.CategoricalEmbedding(1, 8),
-    "CE, D = 3": jn.models.CategoricalEmbedding(2, 8),
+    "CE, D = 2": jn.models.CategoricalEmbedding(2, 8),
     "nonlinear": jn.models.CategoricalEmbedding(2, 8, squash="tanh"),
     "OH": jn.models.OneHot(8),
     "separate": jn.models.Separate(8),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.optim.factorisations import auto_step, cholesky_step, qr_step
+from jumpnet.optim.factorisations import auto, cholesky, qr, qr_step
 
 EPS = np.finfo(float).eps
 SHAPES = {"tall": (60, 20), "square": (20, 20), "wide": (12, 30), "one column": (15, 1), "one row": (1, 4)}
@@ -59,11 +59,11 @@ def test_qr_step_against_lstsq_of_the_augmented_system(shape: tuple[int, int], d
 
 @pytest.mark.parametrize("damping", [1e-3, 1.0, 1e6])
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-@pytest.mark.parametrize("step", [cholesky_step, auto_step])
-def test_cholesky_and_auto_steps_against_lstsq(step, shape: tuple[int, int], damping: float) -> None:
+@pytest.mark.parametrize("factorise", [cholesky, auto])
+def test_cholesky_and_auto_steps_against_lstsq(factorise, shape: tuple[int, int], damping: float) -> None:
     J, r = system(shape)
     kept = J.copy(), r.copy()
-    d, expected = step(J, r, damping), by_lstsq(J, r, damping)
+    d, expected = factorise(J, damping)(r), by_lstsq(J, r, damping)
     assert d is not None
     # The normal equations square the condition number.
     tolerance = 100 * EPS * condition(J, damping) ** 2 * largest_step(J, r, damping)
@@ -75,19 +75,31 @@ def test_qr_is_used_where_the_normal_equations_have_lost_everything() -> None:
     """Damping far below eps |J|^2: Cholesky breaks down or is wrong, QR and auto are not."""
     J, r = system((60, 20), condition=1e7)
     expected = by_lstsq(J, r, 1e-15)
-    for step in (qr_step, auto_step):
-        d = step(J, r, 1e-15)
+    for factorise in (qr, auto):
+        d = factorise(J, 1e-15)(r)  # type: ignore[misc]
         assert d is not None
         assert np.linalg.norm(d - expected) <= 1e-3 * np.linalg.norm(expected)
-    assert np.array_equal(auto_step(J, r, 1e-15), qr_step(J, r, 1e-15))  # type: ignore[arg-type]
-    assert np.array_equal(auto_step(J, r, 1.0), cholesky_step(J, r, 1.0))  # type: ignore[arg-type]
+    assert np.array_equal(auto(J, 1e-15)(r), qr(J, 1e-15)(r))  # type: ignore[misc,arg-type]
+    assert np.array_equal(auto(J, 1.0)(r), cholesky(J, 1.0)(r))  # type: ignore[misc,arg-type]
 
 
-@pytest.mark.parametrize("step", [qr_step, cholesky_step, auto_step])
-def test_numbers_that_are_not_finite_do_not_pass_for_a_step(step) -> None:
+@pytest.mark.parametrize("factorise", [qr, cholesky, auto])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_columns_with_dampings_of_their_own_and_several_right_hand_sides(factorise, shape: tuple[int, int]) -> None:
+    J, r = system(shape)
+    damping = np.geomspace(0.1, 10.0, shape[1])
+    solve = factorise(J, damping)
+    for right in (r, 2 * r[::-1]):
+        expected = by_lstsq(J / np.sqrt(damping), right, 1.0) / np.sqrt(damping)
+        np.testing.assert_allclose(solve(right), expected, atol=1e-9 * largest_step(J, right, 0.1))
+
+
+@pytest.mark.parametrize("factorise", [qr, cholesky, auto])
+def test_numbers_that_are_not_finite_do_not_pass_for_a_step(factorise) -> None:
     J, r = system((10, 4))
     J[3, 2] = np.nan
-    d = step(J, r, 1.0)
+    solve = factorise(J, 1.0)
+    d = None if solve is None else solve(r)
     assert d is None or not np.isfinite(d).all()
 
 
@@ -96,7 +108,8 @@ def test_numbers_that_are_not_finite_do_not_pass_for_a_step(step) -> None:
     [
         {"step": "lu"},
         {"damping": 0.0},
-        {"damping_floor": -1.0},
+        {"output_damping": -1.0},
+        {"lowered": 1.0},
         {"max_step": 0.0},
         {"steps": 0},
         {"tol": -1.0},

@@ -14,6 +14,8 @@ from jumpnet.models.specs import (
     RandomFeatures,
     ScalarEncoding,
     Separate,
+    Unlabelled,
+    suggested_dim,
 )
 from jumpnet.models.storage import network_from_spec, network_spec
 from jumpnet.models.system import Network, System, site_values
@@ -35,7 +37,9 @@ __all__ = [
     "ScalarEncoding",
     "Separate",
     "System",
+    "Unlabelled",
     "network_from_spec",
     "network_spec",
     "site_values",
+    "suggested_dim",
 ]

@@ -87,11 +87,9 @@ class Pattern:
             mine = by_front[cuts[at] : cuts[at + 1]]
             single = cells_of_row[row[mine]] == 1
             later = tuple(sorted(neighbours[turn], key=lambda other: place[other]))
-            cells = (turn, *later)
-            fronts.append(
-                Front(turn, later, _gathered(mine[single], row, cell, cells[:1]),
-                      _gathered(mine[~single], row, cell, cells))
-            )  # fmt: skip
+            alone = _gathered(mine[single], row, cell, (turn,))
+            coupled = _gathered(mine[~single], row, cell, (turn, *later))
+            fronts.append(Front(turn, later, alone, coupled))
         return tuple(fronts)
 
     @cached_property

@@ -5,22 +5,27 @@ matrix (sites, functions). Plain NumPy: a direct solve takes milliseconds, compi
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import combinations_with_replacement
+from math import comb
 from typing import Any, Protocol
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from jumpnet.errors import SolutionError
+from jumpnet.models.checked import LARGEST, from_fields
 from jumpnet.rows import Sites
 
 Matrix = Float[np.ndarray, "sites functions"]
 
 
 class Family(Protocol):
-    """Some functions of the coordinates."""
+    """Some functions of so many coordinates."""
+
+    @property
+    def inputs(self) -> int: ...
 
     @property
     def size(self) -> int: ...
@@ -42,7 +47,7 @@ class Legendre:
     @property
     def size(self) -> int:
         """The number of functions."""
-        return len(_exponents(self.inputs, self.degree)) - (not self.constant)
+        return comb(self.inputs + self.degree, self.degree) - (not self.constant)
 
     def functionals(self, sites: Sites) -> Matrix:
         """The functional of every site, function by function."""
@@ -71,6 +76,11 @@ class Powers:
     degree: int
     constant: bool = False
     logarithm: bool = False
+
+    @property
+    def inputs(self) -> int:
+        """The number of coordinates."""
+        return 2
 
     @property
     def size(self) -> int:
@@ -109,6 +119,11 @@ class Products:
     """
 
     degree: int
+
+    @property
+    def inputs(self) -> int:
+        """The number of coordinates."""
+        return 4
 
     @property
     def size(self) -> int:
@@ -157,6 +172,11 @@ class Solid:
 
     degree: int
     exterior: bool = False
+
+    @property
+    def inputs(self) -> int:
+        """The number of coordinates."""
+        return 3
 
     @property
     def size(self) -> int:
@@ -228,7 +248,11 @@ FAMILIES = {"legendre": Legendre, "powers": Powers, "products": Products, "solid
 
 def family_spec(family: Any) -> dict[str, Any]:
     """The family as JSON."""
-    (name,) = (name for name, kind in FAMILIES.items() if isinstance(family, kind))
+    name = next((name for name, kind in FAMILIES.items() if isinstance(family, kind)), None)
+    if name is None:
+        raise SolutionError(
+            "a solution by finite elements cannot be stored; solve again, or keep its values at points."
+        )
     return {"family": name, **asdict(family)}
 
 
@@ -240,7 +264,12 @@ def family_from_spec(spec: dict[str, Any]) -> Family:
             f"the file names functions {spec.get('family')!r}, which this version of jumpnet does not know; "
             "upgrade jumpnet."
         )
-    return kind(**{field.name: spec[field.name] for field in fields(kind)})
+    family = from_fields(kind, spec)
+    if family.size > LARGEST:
+        raise SolutionError(
+            f"the file asks for more than {LARGEST} functions in one family ({family}); it is damaged or forged."
+        )
+    return family
 
 
 @cache

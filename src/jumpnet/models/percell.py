@@ -28,6 +28,11 @@ class PerCell:
         return self.cells * self.one.size
 
     @property
+    def inputs(self) -> int:
+        """The number of coordinates."""
+        return self.one.inputs
+
+    @property
     def own(self) -> Int[np.ndarray, "cells own"]:
         """Where in theta each cell's network is: there is nothing else."""
         return np.arange(self.size).reshape(self.cells, -1)

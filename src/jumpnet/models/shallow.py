@@ -75,9 +75,12 @@ class Shallow:
 
     def values(self, theta: Float[Array, " parameters"], sites: Sites) -> Float[Array, " sites"]:
         """The functional of every site."""
-        p = self.unpack(theta)
-        jet, g, h, _, _ = self._neurons(p, sites)
-        return p.c @ self._functional(sites, jet[:3], g, h)
+        return self.unpack(theta).c @ self.features(theta, sites)
+
+    def features(self, theta: Float[Array, " parameters"], sites: Sites) -> Float[Array, "neurons sites"]:
+        """The functional of every site applied to each neuron: the derivatives by the output weights c."""
+        jet, g, h, _, _ = self._neurons(self.unpack(theta), sites)
+        return self._functional(sites, jet[:3], g, h)
 
     def values_and_jacobian(
         self, theta: Float[Array, " parameters"], sites: Sites

@@ -18,6 +18,7 @@ from jumpnet.models.shallow import Shallow
 from jumpnet.models.system import Network
 
 Encoding = tuple[tuple[float, ...], ...]
+Labels = Literal["index", "mean-u", "mean-f"] | Sequence[float]
 
 
 class Model(Protocol):
@@ -32,11 +33,12 @@ class Model(Protocol):
 class CategoricalEmbedding:
     """One shallow network whose label vector (of length `dim`) is trained for each cell.
 
+    `dim="auto"` starts with `suggested_dim` of the number of pieces and takes more where a training does not converge.
     `squash` names an activation s for the nonlinear embedding z = s(E delta). `encoding` freezes E to a given
     dim x cells matrix: to the labels it is scalar encoding, to the identity one-hot.
     """
 
-    dim: int = 1
+    dim: int | Literal["auto"] = 1
     neurons: int = 50
     activation: str = "sigmoid"
     squash: str | None = None
@@ -44,27 +46,32 @@ class CategoricalEmbedding:
 
     def __post_init__(self) -> None:
         _check(self.neurons, self.activation)
-        if self.dim < 1:
-            raise ModelError(f"the embedding's dim is {self.dim}; it must be at least 1.")
+        if self.dim != "auto" and (not isinstance(self.dim, int | np.integer) or self.dim < 1):
+            raise ModelError(f'the embedding\'s dim is {self.dim!r}; give a whole number, at least 1, or "auto".')
         if self.squash is not None:
             activation(self.squash)
 
     def network(self, inputs: int, cells: int) -> Network:
         """The network on so many coordinates and cells."""
+        dim = suggested_dim(cells) if self.dim == "auto" else self.dim
         if self.encoding is not None:
             frozen = np.array(self.encoding, float)
-            if frozen.shape != (self.dim, cells):
+            if frozen.shape != (dim, cells):
                 raise ModelError(
-                    f"encoding has shape {frozen.shape}; with dim={self.dim} and {cells} pieces "
-                    f"it must be {(self.dim, cells)}."
+                    f"encoding has shape {frozen.shape}; with dim={dim} and {cells} pieces it must be {(dim, cells)}."
                 )
-            return Shallow(inputs, cells, self.dim, self.neurons, self.activation, self.squash, _frozen(frozen))
-        if self.dim > cells:
+            return Shallow(inputs, cells, dim, self.neurons, self.activation, self.squash, _frozen(frozen))
+        if dim > cells:
             raise ModelError(
-                f"the embedding's dim is {self.dim} but there are only {cells} pieces; "
+                f"the embedding's dim is {dim} but there are only {cells} pieces; "
                 f"take dim <= {cells} (10 to 20 % of the pieces is usually enough)."
             )
-        return Shallow(inputs, cells, self.dim, self.neurons, self.activation, self.squash)
+        return Shallow(inputs, cells, dim, self.neurons, self.activation, self.squash)
+
+
+def suggested_dim(cells: int) -> int:
+    """The label's length to begin with: one number for a handful of pieces, 15 % of them for many."""
+    return 1 if cells <= 5 else int(np.ceil(0.15 * cells))
 
 
 @dataclass(frozen=True)
@@ -75,31 +82,17 @@ class ScalarEncoding:
     over the pieces, divided by the largest; the driver computes them), or the numbers themselves.
     """
 
-    labels: Literal["index", "mean-u", "mean-f"] | Sequence[float] = "index"
+    labels: Labels = "index"
     neurons: int = 50
     activation: str = "sigmoid"
 
     def __post_init__(self) -> None:
         _check(self.neurons, self.activation)
-        if isinstance(self.labels, str) and self.labels not in ("index", "mean-u", "mean-f"):
-            raise ModelError(f'labels is {self.labels!r}; choose "index", "mean-u", "mean-f" or give the numbers.')
+        _check_labels(self.labels)
 
     def network(self, inputs: int, cells: int) -> Network:
         """The network on so many coordinates and cells."""
-        if isinstance(self.labels, str):
-            if self.labels != "index":
-                raise ModelError(f'labels "{self.labels}" must be resolved to numbers first; solve(...) does that.')
-            labels = np.linspace(-1, 1, cells)
-        else:
-            labels = np.asarray(self.labels, float)
-        if labels.shape != (cells,):
-            raise ModelError(f"{labels.size} labels are given for {cells} pieces; give one number for each piece.")
-        if len(np.unique(labels)) < cells:
-            raise ModelError(
-                f"the labels {labels.tolist()} are not distinct, so pieces cannot be told apart; "
-                "use other labels, or CategoricalEmbedding()."
-            )
-        return Shallow(inputs, cells, 1, self.neurons, self.activation, None, _frozen(labels[None]))
+        return Shallow(inputs, cells, 1, self.neurons, self.activation, None, _scalar(self.labels, cells))
 
 
 @dataclass(frozen=True)
@@ -115,6 +108,21 @@ class OneHot:
     def network(self, inputs: int, cells: int) -> Network:
         """The network on so many coordinates and cells."""
         return Shallow(inputs, cells, cells, self.neurons, self.activation, None, _frozen(np.eye(cells)))
+
+
+@dataclass(frozen=True)
+class Unlabelled:
+    """One smooth shallow network that is not told the piece, and so cannot jump: what a plain PINN does."""
+
+    neurons: int = 50
+    activation: str = "sigmoid"
+
+    def __post_init__(self) -> None:
+        _check(self.neurons, self.activation)
+
+    def network(self, inputs: int, cells: int) -> Network:
+        """The network on so many coordinates."""
+        return Shallow(inputs, cells, 0, self.neurons, self.activation, None, ())
 
 
 @dataclass(frozen=True)
@@ -134,51 +142,61 @@ class Separate:
 
 @dataclass(frozen=True)
 class Deep:
-    """A deep (or residual) fully connected network on coordinates and a trained label, by automatic differentiation."""
+    """A deep (or residual) fully connected network on coordinates and a label, by automatic differentiation.
+
+    The label is a vector of length `dim`, trained; or one given number per piece, `labels` as in `ScalarEncoding`.
+    """
 
     dim: int = 1
     widths: tuple[int, ...] = (20, 20)
     activation: str = "sigmoid"
     residual: bool = False
+    labels: Labels | None = None
 
     def __post_init__(self) -> None:
         if not self.widths:
             raise ModelError("widths is empty; give the width of at least one layer.")
         for width in self.widths:
             _check(width, self.activation)
+        _check_labels(self.labels)
 
     def network(self, inputs: int, cells: int) -> Network:
         """The network on so many coordinates and cells."""
-        return FullyConnected(inputs, cells, self.dim, tuple(self.widths), self.activation, self.residual)
+        frozen = None if self.labels is None else _scalar(self.labels, cells)
+        dim = self.dim if frozen is None else 1
+        return FullyConnected(inputs, cells, dim, tuple(self.widths), self.activation, self.residual, frozen)
 
 
 @dataclass(frozen=True)
-class Polynomials:
-    """Frozen features: Legendre polynomials of total degree at most `degree` on the box of each piece.
-
-    About each hole of a piece polynomials of degree `order` in its pole coordinates are added; 0 leaves them out.
-    """
+class _OfDegrees:
+    """Functions up to a degree in each piece, and up to an order about each of its holes."""
 
     degree: int = 10
     order: int = 0
 
     def __post_init__(self) -> None:
-        _check_degrees(self.degree, self.order)
+        for value in (self.degree, self.order):
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+                raise ModelError(f"a degree is {value!r}; give a whole number, zero or more.")
 
 
 @dataclass(frozen=True)
-class Harmonics:
+class Polynomials(_OfDegrees):
+    """Frozen features: Legendre polynomials of total degree at most `degree` on the box of each piece.
+
+    About each hole of a piece polynomials of degree `order` in its pole coordinates are added; 0 leaves them out.
+    """
+
+
+@dataclass(frozen=True)
+class Harmonics(_OfDegrees):
     """Frozen features: functions that solve div(A grad u) = 0 exactly, for pieces with constant A in 2-D and 3-D.
 
     Growing ones up to `degree` in each piece, decaying ones up to `order` about each of its holes. A piece with another
     equation gets polynomials instead.
     """
 
-    degree: int = 10
     order: int = 10
-
-    def __post_init__(self) -> None:
-        _check_degrees(self.degree, self.order)
 
 
 @dataclass(frozen=True)
@@ -197,16 +215,33 @@ class RandomFeatures:
 FrozenModel = Polynomials | Harmonics | RandomFeatures
 
 
-def _check_degrees(*degrees: int) -> None:
-    for degree in degrees:
-        if not isinstance(degree, int | np.integer) or degree < 0:
-            raise ModelError(f"a degree is {degree!r}; give a whole number, zero or more.")
-
-
 def _check(neurons: int, name: str) -> None:
     if not isinstance(neurons, int | np.integer) or neurons < 1:
         raise ModelError(f"the number of neurons is {neurons!r}; give a whole number, at least 1.")
     activation(name)
+
+
+def _check_labels(labels: Labels | None) -> None:
+    if isinstance(labels, str) and labels not in ("index", "mean-u", "mean-f"):
+        raise ModelError(f'labels is {labels!r}; choose "index", "mean-u", "mean-f" or give the numbers.')
+
+
+def _scalar(given: Labels, cells: int) -> Encoding:
+    """One number per piece as a frozen encoding; the index is scaled to [-1, 1]."""
+    if isinstance(given, str):
+        if given != "index":
+            raise ModelError(f'labels "{given}" must be resolved to numbers first; solve(...) does that.')
+        labels = np.linspace(-1, 1, cells)
+    else:
+        labels = np.asarray(given, float)
+    if labels.shape != (cells,):
+        raise ModelError(f"{labels.size} labels are given for {cells} pieces; give one number for each piece.")
+    if len(np.unique(labels)) < cells:
+        raise ModelError(
+            f"the labels {labels.tolist()} are not distinct, so pieces cannot be told apart; "
+            "use other labels, or CategoricalEmbedding()."
+        )
+    return _frozen(labels[None])
 
 
 def _frozen(matrix: np.ndarray) -> Encoding:

@@ -5,6 +5,8 @@ from typing import Any
 
 from jumpnet.charts import Chart, chart_from_spec
 from jumpnet.errors import SolutionError
+from jumpnet.models.activations import activation
+from jumpnet.models.checked import finite, from_fields, whole
 from jumpnet.models.connected import FullyConnected
 from jumpnet.models.families import Family, family_from_spec, family_spec
 from jumpnet.models.frozen import Features, Frozen
@@ -31,20 +33,39 @@ def network_from_spec(spec: dict[str, Any]) -> Network | Frozen:
     if kind == "per-cell":
         one = network_from_spec(fields["one"])
         assert isinstance(one, Shallow)
-        return PerCell(one, int(fields["cells"]))
+        return PerCell(one, whole("cells", fields["cells"]))
     if kind == "frozen":
         return Frozen(tuple(Features(tuple(map(_part, cell))) for cell in fields["cells"]))
+    if kind not in ("shallow", "connected"):
+        raise SolutionError(
+            f"the file names a network {kind!r}, which this version of jumpnet does not know; upgrade jumpnet."
+        )
     if fields.get("encoding") is not None:
-        fields["encoding"] = tuple(tuple(float(v) for v in row) for row in fields["encoding"])
-    if kind == "shallow":
-        return Shallow(**fields)
+        fields["encoding"] = tuple(tuple(finite("encoding", v) for v in row) for row in fields["encoding"])
     if kind == "connected":
-        return FullyConnected(**{**fields, "widths": tuple(fields["widths"])})
-    raise SolutionError(
-        f"the file names a network {kind!r}, which this version of jumpnet does not know; upgrade jumpnet."
-    )
+        fields["widths"] = tuple(whole("widths", width) for width in fields["widths"])
+    return _consistent(from_fields(Shallow if kind == "shallow" else FullyConnected, fields))
+
+
+def _consistent(network: Shallow | FullyConnected) -> Shallow | FullyConnected:
+    """The network, if its activations are known and its labels are as many as it says."""
+    for name in (network.hidden, getattr(network, "squash", None)):
+        if name is not None:
+            activation(name)
+    if network.encoding is not None and (
+        len(network.encoding) != network.labels or any(len(row) != network.cells for row in network.encoding)
+    ):
+        raise SolutionError(
+            f"the file's labels are not a matrix of {network.labels} x {network.cells} numbers; it is damaged."
+        )
+    return network
 
 
 def _part(spec: dict[str, Any]) -> tuple[Chart, Family]:
     """A chart and the functions of its coordinates."""
-    return chart_from_spec(spec), family_from_spec(spec)
+    chart, family = chart_from_spec(spec), family_from_spec(spec)
+    if chart.outputs != family.inputs:
+        raise SolutionError(
+            f"the file has functions of {family.inputs} coordinates on a chart with {chart.outputs}; it is damaged."
+        )
+    return chart, family

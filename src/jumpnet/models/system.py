@@ -26,6 +26,12 @@ class Network(Protocol):
     def size(self) -> int: ...
 
     @property
+    def inputs(self) -> int: ...
+
+    @property
+    def cells(self) -> int: ...
+
+    @property
     def own(self) -> Int[np.ndarray, "cells own"]:
         """Where in theta the parameters are that matter in one cell only; the rest is shared by all cells."""
         ...
@@ -80,6 +86,13 @@ def _residual(network: Network, layout: Layout, theta: Array, runs: Runs, rhs: A
 
 
 @partial(jax.jit, static_argnums=(0, 1))
+def _features(network: Any, layout: Layout, theta: Array, runs: Runs) -> Array:
+    return jnp.concatenate(
+        [_joined((network.features(theta, sites),), run) for run, sites in zip(layout, runs, strict=True)], axis=1
+    )
+
+
+@partial(jax.jit, static_argnums=(0, 1))
 def _linearised(network: Network, layout: Layout, theta: Array, runs: Runs, rhs: Array) -> tuple[Array, Array]:
     values, columns = [], []
     for run, sites in zip(layout, runs, strict=True):
@@ -123,6 +136,8 @@ class System:
     def __init__(self, network: Network, rows: Rows):
         self.network, self.rows = network, rows
         self._layout = rows.layout
+        # Where in theta the parameters are in which the network is linear; empty where it has none to tell.
+        self.output: Int[np.ndarray, " outputs"] = np.arange(network.size)[getattr(network, "output", slice(0))]
         self._objective = partial(_objective, network, self._layout)
         s, w = rows.sites, np.repeat(rows.weight, rows.counts)
         weighted = Sites(s.x, s.cell, s.a0 * w, s.a1 * w[:, None], s.a2 * w[:, None, None])
@@ -166,16 +181,11 @@ class System:
 
     def output_columns(
         self, theta: Float[np.ndarray, " parameters"]
-    ) -> tuple[np.ndarray, Float[np.ndarray, "rows outputs"], np.ndarray] | None:
-        """Residual, Jacobian of the output weights, and where in theta they are; None where a network has none."""
-        output = getattr(self.network, "output", None)
-        if output is None:
-            return None
-        places = np.arange(self.size)[output]
-        r, J = self.linearised(theta)
-        if isinstance(J, ByCell):
-            return r, J.shared[:, np.searchsorted(self.pattern.shared, places)], places
-        return r, J[:, output], places
+    ) -> tuple[np.ndarray, Float[np.ndarray, "rows outputs"]]:
+        """Weighted residual and its derivatives by the output parameters, without the rest of the Jacobian."""
+        with float64():
+            P = np.asarray(_features(self.network, self._layout, theta, self._runs)).T
+        return P @ theta[self.output] - np.asarray(self._rhs), P
 
     def loss_of_terms(self, residual: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " terms"]:
         """The loss, family by family."""

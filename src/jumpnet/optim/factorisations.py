@@ -1,7 +1,10 @@
-"""The damped least-squares step min |J d + r|^2 + mu |d|^2 of a dense Jacobian, by QR or by Cholesky.
+"""Damped least squares min |J d + r|^2 + sum_j mu_j d_j^2 of a dense Jacobian: factored once, solved for any r.
 
-Every function returns None where its factorisation breaks down, and leaves its arguments as they are.
+`damping` is a number or one number for each column. Every factorisation returns None where it breaks down, and leaves
+its arguments as they are.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Float
@@ -9,57 +12,76 @@ from scipy.linalg import get_lapack_funcs
 
 from jumpnet.optim.lapack import posv, syrk, tpmqrt, tpqrt
 
-(_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
+_trtrs, _potrs = get_lapack_funcs(("trtrs", "potrs"), dtype=np.float64)
 # LAPACK's block size in tpqrt; 16 to 32 are equally fast for 250 to 600 columns, 48 is slower.
 BLOCK = 32
 
+Damping = float | Float[np.ndarray, " n"]
+Solve = Callable[[np.ndarray], np.ndarray | None]
 
-def qr_step(J: Float[np.ndarray, "m n"], r: Float[np.ndarray, " m"], damping: float) -> np.ndarray | None:
+
+def qr(J: Float[np.ndarray, "m n"], damping: Damping) -> Solve | None:
     """By QR of [J; sqrt(mu) I], never forming J^T J; with fewer rows than columns by QR of its transpose.
 
     The lower block is already triangular, so LAPACK's triangular-pentagonal QR starts from it and only eliminates J:
-    a quarter to a half less work than factoring the stacked matrix. r rides along as a last column, so Q is not needed.
+    a quarter to a half less work than factoring the stacked matrix.
     """
     m, n = J.shape
     if m < n:
-        return row_space_step(J, r, damping)
-    triangle = np.zeros((n + 1, n + 1), order="F")
-    np.fill_diagonal(triangle[:n, :n], np.sqrt(damping))
-    below = np.empty((m, n + 1), order="F")
-    below[:, :n], below[:, n] = J, r
-    R, _, _, info = tpqrt(0, min(BLOCK, n), triangle, below, overwrite_a=1, overwrite_b=1)
-    d, singular = _trtrs(R[:n, :n], R[:n, n])
-    return -d if info == 0 and singular == 0 else None
+        return _row_space(J, damping)
+    triangle = np.zeros((n, n), order="F")
+    np.fill_diagonal(triangle, np.sqrt(damping))
+    R, V, T, info = tpqrt(0, min(BLOCK, n), triangle, J, overwrite_a=1)
+
+    def solve(r: Float[np.ndarray, " m"]) -> np.ndarray | None:
+        top, _, _ = tpmqrt(0, V, T, np.zeros((n, 1), order="F"), r[:, None], side="L", trans="T")
+        d, singular = _trtrs(R, top[:, 0])
+        return -d if singular == 0 else None
+
+    return solve if info == 0 else None
 
 
-def row_space_step(J: Float[np.ndarray, "m n"], r: Float[np.ndarray, " m"], damping: float) -> np.ndarray | None:
+def _row_space(J: Float[np.ndarray, "m n"], damping: Damping) -> Solve | None:
     """The same step as J^T y, by QR of [sqrt(mu) I; J^T]: the cost grows with the square of the number of rows."""
     m, n = J.shape
-    R, V, T, info = tpqrt(0, min(BLOCK, m), np.asfortranarray(np.sqrt(damping) * np.eye(m)), J.T, overwrite_a=1)
-    y, singular = _trtrs(R, -r, trans=1)
-    if info or singular:
-        return None
-    # [d; .] = Q [y; 0] is the shortest solution of J d + sqrt(mu) e = -r, which is what the damped problem asks for.
-    _, d, _ = tpmqrt(0, V, T, y[:, None], np.zeros((n, 1), order="F"), side="L", trans="N", overwrite_b=1)
-    return d[:, 0]
+    least = np.min(damping)
+    stretch = np.sqrt(damping / least)  # of the columns, so that all of them are damped alike
+    triangle = np.asfortranarray(np.sqrt(least) * np.eye(m))
+    R, V, T, info = tpqrt(0, min(BLOCK, m), triangle, (J / stretch).T, overwrite_a=1)
+
+    def solve(r: Float[np.ndarray, " m"]) -> np.ndarray | None:
+        y, singular = _trtrs(R, -r, trans=1)
+        if singular:
+            return None
+        # [d; .] = Q [y; 0] is the shortest solution of J d + sqrt(mu) e = -r, which the damped problem asks for.
+        _, d, _ = tpmqrt(0, V, T, y[:, None], np.zeros((n, 1), order="F"), side="L", trans="N", overwrite_b=1)
+        return d[:, 0] / stretch
+
+    return solve if info == 0 else None
 
 
-def cholesky_step(J: Float[np.ndarray, "m n"], r: Float[np.ndarray, " m"], damping: float) -> np.ndarray | None:
+def cholesky(J: Float[np.ndarray, "m n"], damping: Damping) -> Solve | None:
     """By the normal equations: several times cheaper than QR, at the price of squaring the condition number."""
     normal = syrk(1.0, J, trans=1)
     np.fill_diagonal(normal, normal.diagonal() + damping)
-    _, d, info = posv(normal, J.T @ r, overwrite_a=1)
-    return -d if info == 0 else None
+    U, _, info = posv(normal, np.zeros(len(normal)), overwrite_a=1)
+    return (lambda r: -_potrs(U, J.T @ r)[0]) if info == 0 else None
 
 
-def auto_step(J: Float[np.ndarray, "m n"], r: Float[np.ndarray, " m"], damping: float) -> np.ndarray | None:
+def auto(J: Float[np.ndarray, "m n"], damping: Damping) -> Solve | None:
     """Cholesky while its rounding errors stay far below the damping, else QR.
 
     Forming J^T J perturbs it by about eps |J|_F^2; as long as the damping exceeds that a thousandfold, the step is the
     same to three digits, and the next step corrects the rest.
     """
-    if damping > 1e3 * np.finfo(float).eps * np.vdot(J, J):
-        d = cholesky_step(J, r, damping)
-        if d is not None:
-            return d
-    return qr_step(J, r, damping)
+    if np.min(damping) > 1e3 * np.finfo(float).eps * np.vdot(J, J):
+        solve = cholesky(J, damping)
+        if solve is not None:
+            return solve
+    return qr(J, damping)
+
+
+def qr_step(J: Float[np.ndarray, "m n"], r: Float[np.ndarray, " m"], damping: Damping) -> np.ndarray | None:
+    """The step of a single right-hand side, by QR."""
+    solve = qr(J, damping)
+    return None if solve is None else solve(r)

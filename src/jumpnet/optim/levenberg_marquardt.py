@@ -1,9 +1,13 @@
-"""Levenberg-Marquardt with the acceptance rule that reaches 1e-9 on discontinuity-capturing networks.
+"""Levenberg-Marquardt with the rule that reaches 1e-9 on discontinuity-capturing networks in few steps.
 
-Textbook rules reject a step that raises the loss; here they crawl. What works is to accept every finite step, to
-change the damping only every second step (halved if the loss fell, doubled if it rose), to cap the length of a step so
-that the iteration stays out of saturated activations, and to remember the best parameters: the loss may rise by orders
-of magnitude on the way down.
+Textbook rules reject a step that raises the loss; here they crawl. Every finite step is accepted, the loss may rise by
+orders of magnitude on the way, and the best parameters are remembered. Three things make the steps few:
+
+- the damping follows the loss, up at once and down by a factor at a time: a step that went astray is followed by
+  cautious ones, and nothing has to be counted;
+- the output weights, in which the network is linear, are found anew after each step (variable projection) and damped
+  a hundred times less than the rest;
+- each step is bent by its second-order (geodesic) correction, which reuses the factorisation.
 """
 
 from dataclasses import dataclass, field, replace
@@ -15,22 +19,26 @@ from jaxtyping import Float
 from jumpnet.errors import ModelError
 from jumpnet.models import ByCell
 from jumpnet.optim.bycell import by_cell_step
-from jumpnet.optim.factorisations import auto_step, cholesky_step, qr_step
+from jumpnet.optim.factorisations import Damping, Solve, auto, cholesky, qr, qr_step
 from jumpnet.optim.loop import LeastSquares, Stop
 from jumpnet.optim.result import Record
 
-MIN_DAMPING, MAX_DAMPING = 1e-28, 1e8
-# Steps longer than the cap are normal at first and do not raise the damping yet.
-FIRST_STEPS = 20
+MIN_DAMPING, MAX_DAMPING = 1e-18, 1e8
+# Of the first output weights, relative to the damping of outputs: weights of the size of the data.
+FIRST_DAMPING = 0.1
+# Length of the probe for second derivatives, in steps.
+PROBE = 0.1
+# The correction is at most this part of the step it corrects: beyond, the series says nothing.
+BENT = 0.75
 
 
 class Step(Protocol):
-    """Solves min |J d + r|^2 + mu |d|^2; None where the factorisation breaks down."""
+    """Factorises min |J d + r|^2 + sum_j mu_j d_j^2 for any r; None where that breaks down."""
 
-    def __call__(self, J: np.ndarray, r: np.ndarray, damping: float) -> np.ndarray | None: ...
+    def __call__(self, J: np.ndarray, damping: Damping) -> Solve | None: ...
 
 
-STEPS: dict[str, Step] = {"qr": qr_step, "cholesky": cholesky_step, "auto": auto_step}
+STEPS: dict[str, Step] = {"qr": qr, "cholesky": cholesky, "auto": auto}
 
 
 @dataclass(frozen=True)
@@ -45,42 +53,44 @@ class State:
     best: np.ndarray
     best_loss: float
     ceiling: float
-    streak: int = 0
     steps: int = 0
 
 
 @dataclass(frozen=True)
 class LevenbergMarquardt:
-    """Levenberg-Marquardt for networks; the defaults are the measured ones.
+    """Levenberg-Marquardt for networks; the defaults are the measured ones (benchmarks/damping.py).
 
     `step` is how the damped least-squares problem is solved: "qr", "cholesky" or "auto" (Cholesky while it is good
-    enough). `steps`, `tol`, `time_limit`, `polish` and `stall` say when to stop (`Stop`). `damping` is the first one;
-    it goes below `damping_floor` only while the last `earned` steps all lowered the loss. A step longer than
-    `max_step` is cut to it and multiplies the damping by `capped_raise`: such steps mean too little damping even where
-    the loss happens to fall, and without the raise an iteration that has left the good region wanders off for ever.
+    enough). `steps`, `tol`, `time_limit`, `polish` and `stall` say when to stop (`Stop`). The damping is `damping`
+    times the loss to the power `power`, but falls at most by the factor `lowered` in one step. Output weights are
+    damped by `output_damping` of that. A step whose other parameters move by more than `max_step` is cut to it: long
+    steps lead into saturated activations. `bend=False` leaves out the second-order correction.
     """
 
     step: Literal["qr", "cholesky", "auto"] | Step = "auto"
     steps: int = 1000
     tol: float = 1e-15
     time_limit: float | None = None
-    polish: int = 100
+    polish: int = 30
     stall: int | None = 250
-    damping: float = 1.0
-    damping_floor: float = 1e-16
-    earned: int = 4
+    damping: float = 1e-4
+    power: float = 1.1
+    lowered: float = 4.0
+    output_damping: float = 1e-2
     max_step: float = 3.0
-    capped_raise: float = 4.0
+    bend: bool = True
     stop: Stop = field(init=False, repr=False)
-    _solve: Step = field(init=False, repr=False)
+    _factorise: Step = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.step, str) and self.step not in STEPS:
             raise ModelError(f'step is {self.step!r}; choose "qr", "cholesky" or "auto".')
-        if not (self.damping > 0 and self.damping_floor > 0 and self.max_step > 0):
-            raise ModelError("damping, damping_floor and max_step must be positive numbers.")
+        if not (self.damping > 0 and self.power > 0 and self.output_damping > 0 and self.max_step > 0):
+            raise ModelError("damping, power, output_damping and max_step must be positive numbers.")
+        if not self.lowered > 1:
+            raise ModelError(f"lowered is {self.lowered}; the damping can only fall by a factor above 1.")
         object.__setattr__(self, "stop", Stop(self.tol, self.steps, self.time_limit, self.polish, self.stall))
-        object.__setattr__(self, "_solve", STEPS[self.step] if isinstance(self.step, str) else self.step)
+        object.__setattr__(self, "_factorise", STEPS[self.step] if isinstance(self.step, str) else self.step)
 
     def init(self, system: LeastSquares, theta: Float[np.ndarray, " parameters"]) -> State:
         """The first linearisation."""
@@ -88,66 +98,87 @@ class LevenbergMarquardt:
         r, J = system.linearised(theta)
         loss = float(r @ r)
         # 100: the loss may rise on the way, but from far above its first value the iteration does not return.
-        return State(theta, r, J, loss, self.damping, theta, loss, 100 * loss)
+        return State(theta, r, J, loss, self._target(loss), theta, loss, 100 * loss)
 
     def advance(self, system: LeastSquares, state: State, limit: int) -> tuple[State, list[Record]]:
         """One step, accepted unless it leaves the range of finite, returnable losses."""
-        k = state.steps + 1
-        d = self._direction(state)
-        norm = float(np.linalg.norm(d)) if d is not None else np.nan
-        if d is None or not np.isfinite(norm):
-            return self._returned(system, state, norm)
-        theta = state.theta + (d if norm <= self.max_step else d * (self.max_step / norm))
+        if state.steps == 0:
+            state = self._first(system, state)
+        d = self._direction(system, state)
+        moved = np.nan if d is None else float(np.linalg.norm(np.delete(d, system.output)))
+        if d is None or not np.isfinite(moved):
+            return self._returned(system, state, moved)
+        theta = state.theta + (d if moved <= self.max_step else d * (self.max_step / moved))
+        theta = self._projected(system, theta, state.damping)
         r, J = system.linearised(theta)
         loss = float(r @ r)
         if not loss <= state.ceiling:
-            return self._returned(system, state, norm)
-        fell = loss < state.loss
-        streak = state.streak + 1 if fell else 0
-        damping = state.damping
-        if norm > self.max_step and k > FIRST_STEPS:
-            damping = min(damping * self.capped_raise, MAX_DAMPING)
-        elif k % 2 == 0:
-            damping = self._lowered(damping, streak) if fell else min(damping * 2, MAX_DAMPING)
+            return self._returned(system, state, moved)
         better = loss < state.best_loss
         after = State(
             theta,
             r,
             J,
             loss,
-            damping,
+            damping=max(self._target(loss), state.damping / self.lowered),
             best=theta if better else state.best,
             best_loss=loss if better else state.best_loss,
             ceiling=state.ceiling,
-            streak=streak,
-            steps=k,
+            steps=state.steps + 1,
         )
-        return after, [self._record(system, after, norm)]
+        return after, [self._record(system, after, moved)]
 
-    def _direction(self, state: State) -> np.ndarray | None:
-        """The step, uncut; by cell where the Jacobian is given so."""
-        solve = by_cell_step if isinstance(state.J, ByCell) else self._solve
-        return solve(state.J, state.r, state.damping)  # pyright: ignore[reportArgumentType]
+    def _first(self, system: LeastSquares, state: State) -> State:
+        """The start, with output weights that suit the random neurons."""
+        theta = self._projected(system, state.theta, FIRST_DAMPING)
+        if theta is state.theta:
+            return state
+        fitted = self.init(system, theta)
+        return replace(fitted, ceiling=state.ceiling)
 
-    def _lowered(self, damping: float, streak: int) -> float:
-        """Half the damping; below the floor only while the loss keeps falling.
+    def _target(self, loss: float) -> float:
+        """The damping that suits a loss."""
+        return float(np.clip(self.damping * loss**self.power, MIN_DAMPING, MAX_DAMPING))
 
-        A fixed floor of 1e-16 stops the last digits (pde3 crawls at 1e-15), a fixed floor of 1e-24 makes harder
-        problems wander (pde5 stops at 1e-8); damping that must be earned does neither (benchmarks/damping.py).
-        """
-        if damping / 2 >= self.damping_floor or streak >= self.earned:
-            return max(damping / 2, MIN_DAMPING)
-        return damping
+    def _direction(self, system: LeastSquares, state: State) -> np.ndarray | None:
+        """The step, uncut, with its second-order correction; by cell, where that would cost as much again, without."""
+        J, r = state.J, state.r
+        if isinstance(J, ByCell):
+            return by_cell_step(J, r, state.damping)
+        damping = np.full(len(state.theta), state.damping)
+        damping[system.output] *= self.output_damping
+        solve = self._factorise(J, damping)
+        d = None if solve is None else solve(r)
+        if solve is None or d is None or not self.bend:
+            return d
+        # Half of r''(d, d), from one more residual.
+        second = ((system.residual(state.theta + PROBE * d) - r) / PROBE - J @ d) / PROBE
+        bend = solve(second)
+        if bend is None or not np.isfinite(bend).all():
+            return d
+        inner = np.delete(np.arange(len(d)), system.output)
+        length, most = np.linalg.norm(bend[inner]), BENT * np.linalg.norm(d[inner])
+        return d + bend * (most / length if length > most else 1.0)
 
-    def _returned(self, system: LeastSquares, state: State, norm: float) -> tuple[State, list[Record]]:
+    def _projected(self, system: LeastSquares, theta: np.ndarray, damping: float) -> np.ndarray:
+        """The parameters with output weights that suit the others."""
+        if len(system.output) == 0 or not np.isfinite(theta).all():
+            return theta
+        r, P = system.output_columns(theta)
+        fitted = qr_step(P, r - P @ theta[system.output], self.output_damping * damping)
+        if fitted is None or not np.isfinite(fitted).all():
+            return theta
+        theta = theta.copy()
+        theta[system.output] = fitted
+        return theta
+
+    def _returned(self, system: LeastSquares, state: State, moved: float) -> tuple[State, list[Record]]:
         """Back to the best parameters, with more damping than led away from them."""
         r, J = system.linearised(state.best)
-        damping = min(max(state.damping, self.damping_floor) * 1e3, MAX_DAMPING)
-        after = replace(
-            state, theta=state.best, r=r, J=J, loss=float(r @ r), damping=damping, streak=0, steps=state.steps + 1
-        )
-        return after, [self._record(system, after, norm)]
+        damping = min(state.damping * 1e3, MAX_DAMPING)
+        after = replace(state, theta=state.best, r=r, J=J, loss=float(r @ r), damping=damping, steps=state.steps + 1)
+        return after, [self._record(system, after, moved)]
 
-    def _record(self, system: LeastSquares, state: State, norm: float) -> Record:
+    def _record(self, system: LeastSquares, state: State, moved: float) -> Record:
         terms = tuple(system.loss_of_terms(state.r).tolist())
-        return Record(state.steps, state.loss, terms, state.damping, norm, 0.0)
+        return Record(state.steps, state.loss, terms, state.damping, moved, 0.0)

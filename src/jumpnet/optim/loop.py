@@ -31,7 +31,16 @@ class LeastSquares(Protocol):
     @property
     def terms(self) -> tuple[str, ...]: ...
 
+    @property
+    def output(self) -> np.ndarray:
+        """Where in theta the parameters are in which the residual is linear; may be empty."""
+        ...
+
     def residual(self, theta: np.ndarray) -> np.ndarray: ...
+
+    def output_columns(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residual, and its derivatives by the output parameters; asked for only where there are some."""
+        ...
 
     def linearised(self, theta: np.ndarray) -> tuple[np.ndarray, Any]: ...
 

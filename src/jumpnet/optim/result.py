@@ -12,11 +12,11 @@ class Status(Enum):
     """How a training or a solve ended; `str(status)` is its sentence."""
 
     CONVERGED = "the tolerance was reached"
-    STEP_LIMIT = "the step limit came before the tolerance was reached"
+    STEP_LIMIT = "the limit of steps or levels came before the tolerance was reached"
     TIME_LIMIT = "the time limit came before the tolerance was reached"
     STALLED = "progress stopped before the tolerance was reached"
     MISSED = "the tolerance was reached at the training points, but not at points the training never saw"
-    INTERRUPTED = "interrupted; these are the best parameters so far"
+    INTERRUPTED = "interrupted; this is the best so far"
     FAILED = "the loss is not a finite number from the start"
 
     def __str__(self) -> str:
@@ -29,7 +29,7 @@ class Status(Enum):
 
 
 class Record(NamedTuple):
-    """One step of an optimiser; `damping` and `step_norm` are nan where the method has none."""
+    """A step of an optimiser or a level of a direct solve; `damping` and `step_norm` are nan where there is none."""
 
     step: int
     loss: float
@@ -41,7 +41,7 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class History:
-    """Every step of a training, as columns."""
+    """Every step of a training, or every level of a direct solve, as columns."""
 
     terms: tuple[str, ...] = ()
     step: Float[np.ndarray, " k"] = field(default_factory=lambda: np.zeros(0))

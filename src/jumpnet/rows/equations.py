@@ -45,13 +45,14 @@ def _boundary(problem: Problem, points: Collocation) -> Iterator[Rows]:
             continue
         x, n, piece = points.boundary[mine], points.boundary_normal[mine], points.boundary_piece[mine]
         kind, alpha, g = problem.boundary_data(part, x, n, piece)
+        term = part if part == "boundary" else f"boundary {part}"  # a boundary in one part has only this name
         if kind == "dirichlet":
-            yield row_family(f"boundary {part}", g, (x, piece, 1.0, 0.0, 0.0))
+            yield row_family(term, g, (x, piece, 1.0, 0.0, 0.0))
         else:
             conormal = np.empty_like(x)
             for p in np.unique(piece):
                 conormal[piece == p] = _conormal(problem, int(p), x[piece == p], n[piece == p])
-            yield row_family(f"boundary {part}", g, (x, piece, alpha if kind == "robin" else 0.0, conormal, 0.0))
+            yield row_family(term, g, (x, piece, alpha if kind == "robin" else 0.0, conormal, 0.0))
 
 
 def _jumps(problem: Problem, points: Collocation) -> Iterator[Rows]:
