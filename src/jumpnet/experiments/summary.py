@@ -1,100 +1,123 @@
-"""What the seeds of a table's line amount to, beside the paper's numbers."""
+"""What the trials of a row amount to, beside the paper's numbers."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from jumpnet.experiments.tables import Outcome, Row
+from jumpnet.experiments.tables import Row
+from jumpnet.experiments.trial import Record, Setting
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Means over seeds; ratios are ours over the paper's, None where the paper has no number."""
+    """Means over trials; ratios are ours over the paper's, None where there is nothing to compare."""
 
     row: Row
-    outcomes: tuple[Outcome, ...]
+    setting: Setting
+    records: tuple[Record, ...]
 
     @property
-    def l2(self) -> float:
-        """The mean L2 error."""
-        return float(np.mean([o.errors.l2 for o in self.outcomes]))
+    def l2(self) -> float | None:
+        """The mean L2 error; None where no trial has one."""
+        return self._mean("l2")
 
     @property
-    def linf(self) -> float:
+    def linf(self) -> float | None:
         """The mean largest error."""
-        return float(np.mean([o.errors.linf for o in self.outcomes]))
+        return self._mean("linf")
+
+    @property
+    def median(self) -> float | None:
+        """The median L2 error: a mean over trials is mostly that of the worst one."""
+        return self._mean("l2", np.median)
+
+    @property
+    def worst(self) -> float | None:
+        """The L2 error of the worst trial."""
+        return self._mean("l2", np.max)
 
     @property
     def l2_ratio(self) -> float | None:
         """The mean L2 error over the paper's: below 1 is better than the paper."""
-        return None if self.row.l2 is None else self.l2 / self.row.l2
+        return ratio(self.l2, self.row.l2)
 
     @property
     def linf_ratio(self) -> float | None:
         """The mean largest error over the paper's."""
-        return None if self.row.linf is None else self.linf / self.row.linf
+        return ratio(self.linf, self.row.linf)
 
     @property
-    def worst_ratio(self) -> float | None:
-        """The worst seed over the paper's mean, in L2 or Linf, whichever compares worse."""
-        if self.row.l2 is None or self.row.linf is None:
-            return None
-        return max(max(o.errors.l2 / self.row.l2, o.errors.linf / self.row.linf) for o in self.outcomes)
-
-    @property
-    def steps(self) -> float:
+    def steps(self) -> float | None:
         """The mean number of steps."""
-        return float(np.mean([o.steps for o in self.outcomes]))
+        return self._mean("steps")
+
+    @property
+    def loss(self) -> float | None:
+        """The mean loss at the end."""
+        return self._mean("loss")
+
+    @property
+    def parameters(self) -> int | None:
+        """Trained parameters or unknowns; those of the first trial where they differ."""
+        known = [record["parameters"] for record in self.records if "parameters" in record]
+        return known[0] if known else self.row.parameters
 
     @property
     def seconds(self) -> float:
-        """The time of all seeds."""
-        return float(np.sum([o.seconds for o in self.outcomes]))
+        """The time of all trials."""
+        return float(sum(record["seconds"] for record in self.records))
 
     @property
     def converged(self) -> int:
-        """How many seeds reached the tolerance."""
-        return sum(o.status.ok for o in self.outcomes)
+        """How many trials met the tolerance."""
+        return sum(record["status"] == "converged" for record in self.records)
+
+    @property
+    def statuses(self) -> str:
+        """How the trials ended, such as 8 converged, 2 stalled."""
+        counts = Counter(record["status"].replace("_", " ") for record in self.records)
+        return ", ".join(f"{count} {status}" for status, count in counts.most_common())
 
     def record(self) -> dict[str, str | int | float | None]:
         """One line of a results file."""
         row = self.row
         return {
             "table": row.table,
+            "setting": self.setting,
+            "row": str(row),
             "pieces": row.pieces,
             "method": row.method,
             "label": row.label,
             "D": row.dim,
-            "parameters": row.parameters,
-            "seeds": len(self.outcomes),
+            "parameters": self.parameters,
+            "trials": len(self.records),
             "converged": self.converged,
+            "statuses": self.statuses,
             "L2": self.l2,
+            "L2_median": self.median,
+            "L2_worst": self.worst,
             "Linf": self.linf,
             "paper_L2": row.l2,
             "paper_Linf": row.linf,
             "L2_ratio": self.l2_ratio,
             "Linf_ratio": self.linf_ratio,
-            "worst_ratio": self.worst_ratio,
+            "loss": self.loss,
             "steps": self.steps,
             "seconds": self.seconds,
         }
 
-    def seeds(self) -> list[dict[str, str | int | float]]:
-        """One line for each seed."""
-        return [
-            {
-                "seed": seed,
-                "L2": o.errors.l2,
-                "Linf": o.errors.linf,
-                "status": o.status.name.lower(),
-                "steps": o.steps,
-                "seconds": o.seconds,
-            }
-            for seed, o in enumerate(self.outcomes)
-        ]
+    def _mean(self, name: str, how=np.mean) -> float | None:
+        values = [record[name] for record in self.records if name in record]
+        return float(how(values)) if values else None
 
 
-def summarise(row: Row, outcomes: Sequence[Outcome]) -> Summary:
-    """The summary of a line's outcomes, seed 0 first."""
-    return Summary(row, tuple(outcomes))
+def ratio(ours: float | None, paper: float | None) -> float | None:
+    """Ours over the paper's, None where one is missing."""
+    return None if ours is None or paper is None else ours / paper
+
+
+def summarise(row: Row, setting: Setting, records: Sequence[Record]) -> Summary:
+    """The summary of a row's trials, seed 0 first."""
+    return Summary(row, setting, tuple(records))

@@ -1,155 +1,195 @@
-"""The paper's tables as data: each row names a problem, a model and the errors the paper reports for them.
+"""The experiments as data: what each row of each table runs, and the errors the paper reports for it.
 
-The numbers are in paper.csv beside this file: root mean square (L2) and largest (Linf) error, means over ten
-trials; an empty L2 of a network means that its training did not converge. `run_row` computes our value of a row for
-one seed with the paper's numbers of neurons and points.
+Each experiment is a file in plans/ (problem, models, numbers of points, stops); a row inherits what its group and its
+file say. The paper's numbers are in paper.csv: root mean square (L2) and largest (Linf) error, means over ten trials; a
+network without an L2 did not converge there.
 """
 
 import csv
-import time
-import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from jumpnet.charts import Charts
-from jumpnet.driver import approximate, solve
-from jumpnet.driver.progress import Progress
-from jumpnet.errors import JumpnetWarning, ProblemError
+from jumpnet.collocation import Points
+from jumpnet.errors import ProblemError
 from jumpnet.experiments import problems
-from jumpnet.models import CategoricalEmbedding, Model, OneHot, ScalarEncoding
-from jumpnet.optim import Optimizer, Status
-from jumpnet.solution import Errors, Solution
+from jumpnet.geometry import Partition
+from jumpnet.models import CategoricalEmbedding, Deep, Model, OneHot, ScalarEncoding, Separate, Unlabelled
+from jumpnet.problem import Problem
 
-MODELS = ("CE", "SE", "OH")
-NAMES = ("fa1", "fa2", "pde1", "pde2", "pde3", "pde4", "pde5")
-APPROXIMATIONS = ("fa1", "fa2")
+NAMES = ("fa1", "fa2", "pde1", "pde2", "pde3", "pde4", "pde5")  # the tables
+STUDIES = ("optimizers", "maps", "embedding")  # figures, and what the paper only mentions
 CHAINS = ("fa2", "pde1")  # 1-D problems, with a number of pieces to choose
-POINTS = {"fa1": (880, 120, 0), "pde5": (324, 144, 144)}
-PLANE_POINTS = (324, 72, 72)
+# The paper's networks, its alternatives, what `solve` does by itself, and classical methods.
+NETWORKS = ("CE", "SE", "OH")
+METHODS = (*NETWORKS, "separate", "plain", "solve", "FEM", "FVM")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a table; `l2` and `linf` are the paper's, None where its training failed."""
+    """A row of a table: what is run, and what the paper reports for it.
+
+    `l2` and `linf` are None where the paper has no number; `published` says whether it has the row. `trials` is the
+    most that are run, `keep` what is kept of a trial beside its numbers.
+    """
 
     table: str
-    title: str
+    problem: str
     pieces: int
     method: str
-    label: str
-    dim: int | None
-    parameters: int
-    l2: float | None
-    linf: float | None
+    label: str = ""
+    dim: int | str | None = None
+    neurons: int = 50
+    points: tuple[int, int, int] = (324, 72, 72)
+    minimum: int = 0
+    charts: Charts = "box"
+    widths: tuple[int, ...] = ()
+    residual: bool = False
+    squash: str | None = None
+    optimizer: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    order: int = 1
+    unknowns: int = 0
+    fitted: bool = True
+    setting: str = ""
+    trials: int = 10**6
+    keep: str = ""
+    study: bool = False
+    quick: bool = False
+    published: bool = False
+    parameters: int | None = None
+    l2: float | None = None
+    linf: float | None = None
 
     def __str__(self) -> str:
-        detail = f" D={self.dim}" if self.dim is not None else f" {self.label}" if self.label else ""
-        pieces = f"[{self.pieces}]" if self.table in CHAINS else ""
-        return f"{self.table}{pieces} {self.method}{detail}"
+        return " ".join([self.of_problem, *self._words()])
 
     @property
-    def neurons(self) -> int:
-        """The paper's N."""
-        return 100 if self.table == "pde5" else 50
+    def failed(self) -> bool:
+        """Whether it is a network that did not converge in the paper."""
+        return self.published and self.l2 is None and self.method in NETWORKS
+
+    @property
+    def of_problem(self) -> str:
+        """The problem's name, with the number of pieces where there is a choice."""
+        return f"{self.problem}[{self.pieces}]" if self.problem in CHAINS else self.problem
+
+    def _words(self) -> Iterator[str]:
+        """The model and what tells it from the others."""
+        yield self.method
+        if self.dim is not None:
+            yield f"D={self.dim}"
+        if self.label:
+            yield self.label
+        if self.table in STUDIES and self.neurons != 50 and not self.widths:
+            yield f"N={self.neurons}"
+        if self.widths:
+            yield ("residual " if self.residual else "deep ") + "x".join(map(str, self.widths))
+        if self.squash:
+            yield f"{self.squash}(E)"
+        if self.optimizer:
+            yield self.optimizer_name
+
+    @property
+    def optimizer_name(self) -> str:
+        """The optimiser as the paper calls it."""
+        names = {"LevenbergMarquardt": "LM", "LBFGS": "L-BFGS", "qr": "QR", "cholesky": "Cholesky"}
+        given = [str(self.optimizer[key]) for key in ("name", "step") if key in self.optimizer]
+        return "-".join(names.get(word, word) for word in given)
 
     @property
     def model(self) -> Model:
         """The network of the row."""
+        means = "mean-u" if self.problem in ("fa1", "fa2") else "mean-f"
+        labels = means if self.label == "mean" else "index"
+        if self.widths:
+            dim = self.dim if isinstance(self.dim, int) else 1
+            scalar = labels if self.method == "SE" else None
+            return Deep(dim=dim, widths=self.widths, residual=self.residual, labels=scalar)
         if self.method == "CE":
-            return CategoricalEmbedding(dim=self.dim or 1, neurons=self.neurons)
-        if self.method == "OH":
-            return OneHot(neurons=self.neurons)
-        means = "mean-u" if self.table in APPROXIMATIONS else "mean-f"
-        return ScalarEncoding(labels=means if self.label == "mean" else "index", neurons=self.neurons)
+            dim: Any = self.dim or 1
+            return CategoricalEmbedding(dim=dim, neurons=self.neurons, squash=self.squash)
+        if self.method == "SE":
+            return ScalarEncoding(labels=labels, neurons=self.neurons)
+        return {"OH": OneHot, "separate": Separate, "plain": Unlabelled}[self.method](neurons=self.neurons)
 
     @property
-    def points(self) -> tuple[int, int, int]:
-        """The paper's numbers of points: interior, boundary, per interface."""
-        if self.table in CHAINS:
-            return (2000 if self.pieces == 100 else 1000, 2, 1)
-        return POINTS.get(self.table, PLANE_POINTS)
+    def counts(self) -> Points:
+        """The numbers of points with the least of each piece, which separate networks need."""
+        return Points(*self.points, minimum=self.minimum)
 
-    @property
-    def charts(self) -> Charts:
-        """Each interval in its own box in 1-D; elsewhere the domain's box, which adds no inputs to the paper's."""
-        return "local" if self.table in CHAINS else "box"
+    def stated(self) -> Problem | tuple[Partition, list[str]]:
+        """The problem, or for function approximation the partition and its functions."""
+        make = getattr(problems, self.problem)
+        return make(self.pieces) if self.problem in CHAINS else make()
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What one seed of a row came to."""
+class Experiment:
+    """A file of plans/: a title, rows, and what a reader should know about them."""
 
-    errors: Errors
-    status: Status
-    steps: int
-    seconds: float
+    name: str
+    title: str
+    rows: tuple[Row, ...]
+    remark: str = ""
 
 
 @cache
-def paper_rows() -> tuple[Row, ...]:
-    """Every line of the paper's tables, references by other methods (FVM, FEM) included."""
-    text = resources.files("jumpnet.experiments").joinpath("paper.csv").read_text(encoding="utf-8")
-    return tuple(
-        Row(
-            table=line["table"],
-            title=line["problem"],
-            pieces=int(line["pieces"]),
-            method=line["method"],
-            label=line["label"],
-            dim=int(line["D"]) if line["D"] else None,
-            parameters=int(line["Np"]),
-            l2=float(line["L2"]) if line["L2"] else None,
-            linf=float(line["Linf"]) if line["Linf"] else None,
-        )
-        for line in csv.DictReader(text.splitlines())
-    )
+def experiment(name: str) -> Experiment:
+    """The experiment of that name, with the paper's numbers where it has them."""
+    if name not in (*NAMES, *STUDIES):
+        known = ", ".join((*NAMES, *STUDIES))
+        raise ProblemError(f"there is no experiment {name!r}; there are {known} (or all).")
+    plan = tomllib.loads(_data(f"plans/{name}.toml"))
+    title, groups, remark = plan.pop("title"), plan.pop("groups"), plan.pop("remark", "")
+    rows = [_row(name, plan | group | own) for group in groups for own in group.pop("rows")]
+    return Experiment(name, title, tuple(rows), remark)
 
 
-def rows(tables: Sequence[str] = NAMES, models: Sequence[str] = MODELS) -> tuple[Row, ...]:
-    """The lines of some tables that networks can be trained for, in the paper's order."""
-    for name in tables:
-        if name not in NAMES:
-            raise ProblemError(f"there is no table {name!r}; the tables are {', '.join(NAMES)} (or all).")
-    for name in models:
-        if name not in MODELS:
-            raise ProblemError(f"there is no model {name!r}; the tables have {', '.join(MODELS)}.")
-    return tuple(row for row in paper_rows() if row.table in tables and row.method in models)
+def _row(table: str, given: dict[str, Any]) -> Row:
+    given = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+    if "optimizer" in given:  # TOML has no null
+        given["optimizer"] = {k: None if v is False else v for k, v in given["optimizer"].items()}
+    key = (table, given["pieces"], given["method"], given.get("label", ""), given.get("dim"))
+    return Row(table=table, **given, **_published().get(key, {}))
+
+
+@cache
+def _published() -> dict[tuple[Any, ...], dict[str, Any]]:
+    """The paper's numbers by table, pieces, method, label and D."""
+
+    def number(text: str) -> float | None:
+        return float(text) if text else None
+
+    return {
+        (line["table"], int(line["pieces"]), line["method"], line["label"], int(line["D"]) if line["D"] else None): {
+            "published": True,
+            "parameters": int(line["Np"]),
+            "l2": number(line["L2"]),
+            "linf": number(line["Linf"]),
+        }
+        for line in csv.DictReader(_data("paper.csv").splitlines())
+    }
+
+
+def _data(path: str) -> str:
+    return resources.files("jumpnet.experiments").joinpath(path).read_text(encoding="utf-8")
+
+
+def rows(tables: Sequence[str] = NAMES, methods: Sequence[str] = METHODS) -> tuple[Row, ...]:
+    """The rows of some experiments for some methods, in the paper's order."""
+    for name in methods:
+        if name not in METHODS:
+            raise ProblemError(f"there is no model {name!r}; the rows have {', '.join(METHODS)}.")
+    return tuple(row for name in tables for row in experiment(name).rows if row.method in methods)
 
 
 def row(table: str, method: str = "CE", **wanted: Any) -> Row:
-    """The one line of a table and a model, further told apart by `pieces`, `dim` or `label`."""
-    found = [r for r in rows((table,), (method,)) if all(getattr(r, name) == v for name, v in wanted.items())]
+    """The one row of a table and a model, further told apart by `pieces`, `dim` or `label`."""
+    found = [r for r in rows((table,), (method,)) if all(getattr(r, k, None) == v for k, v in wanted.items())]
     if len(found) != 1:
-        raise ProblemError(f"{len(found)} lines of {table} fit {method} {wanted}; give pieces, dim or label as well.")
+        raise ProblemError(f"{len(found)} rows of {table} fit {method} {wanted}; give pieces, dim or label as well.")
     return found[0]
-
-
-def solve_row(
-    row: Row, seed: int, *, optimizer: Optimizer | None = None, progress: bool | Progress = False
-) -> Solution:
-    """Our solution of a line for one seed."""
-    options: dict[str, Any] = {
-        "model": row.model,
-        "points": row.points,
-        "charts": row.charts,
-        "optimizer": optimizer,
-        "seed": seed,
-        "progress": progress,
-    }
-    make = getattr(problems, row.table)
-    stated = make(row.pieces) if row.table in CHAINS else make()
-    return approximate(*stated, **options) if row.table in APPROXIMATIONS else solve(stated, **options)
-
-
-def run_row(row: Row, seed: int, *, optimizer: Optimizer | None = None, progress: bool | Progress = False) -> Outcome:
-    """Errors, status, steps and seconds of a line for one seed, at ten times as many test points as interior ones."""
-    began = time.perf_counter()
-    with warnings.catch_warnings():
-        # Few points in small pieces are the paper's, and the status says what did not converge.
-        warnings.simplefilter("ignore", JumpnetWarning)
-        solution = solve_row(row, seed, optimizer=optimizer, progress=progress)
-    seconds = time.perf_counter() - began
-    return Outcome(solution.errors(), solution.status, solution.steps, seconds)

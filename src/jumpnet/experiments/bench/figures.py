@@ -20,19 +20,26 @@ def accuracy(table: Table) -> Figure | None:
     if not names:
         return None
     labels = list(dict.fromkeys(curve.label for curve in table.curves))
-    figure = new_figure(4.2 * len(names), 3.6)
+    figure, handles = new_figure(4.2 * len(names), 4.0), {}
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         for curve in table.curves:
             if curve.problem == name:
                 number = labels.index(curve.label)
                 how: dict[str, Any] = {"marker": MARKERS[number], "markersize": 4, "linestyle": ":"}
                 how = how if curve.points else {"linewidth": 1.4}
-                axes.loglog(curve.seconds, curve.error, color=LINES[number], label=curve.label, **how)
-        axes.axhline(
-            paper_row(name, "CE").l2 or 0.0, color=FAINT, linewidth=1, linestyle="--", label="the paper's error"
-        )
+                (handles[curve.label],) = axes.loglog(curve.seconds, curve.error, color=LINES[number], **how)
+        paper = axes.axhline(paper_row(name, "CE").l2 or 0.0, color=FAINT, linewidth=1, linestyle="--")
+        handles["the paper's error"] = paper
         styled(axes, title=name, xlabel="seconds", ylabel="root mean square error")
-        axes.legend(fontsize=7, frameon=False)
+    # Below the panels: curves go through every corner of them.
+    figure.legend(
+        list(handles.values()),
+        list(handles),
+        loc="outside lower center",
+        ncols=2 * len(names),
+        fontsize=8,
+        frameon=False,
+    )
     return figure
 
 

@@ -49,13 +49,19 @@ def ours(name: str, plan: Plan) -> tuple[Run, ...]:
     return _runs(peers.printed(*arguments, seconds=seconds, JUMPNET_CACHE="off"), f"our training of {name}")
 
 
+# The same script twice: name in the table, file in benchmarks/peers, the package it needs.
+AFTERNOON = {"JAX": ("afternoon.py", "jax"), "torch": ("afternoon_torch.py", "torch")}
+
+
 @cache
-def afternoon(name: str, plan: Plan) -> tuple[Run, ...]:
-    """The trainings of benchmarks/peers/afternoon.py, one for each seed."""
+def afternoon(way: str, name: str, plan: Plan) -> tuple[Run, ...]:
+    """The trainings of an afternoon's script, one for each seed."""
+    script, package = AFTERNOON[way]
+    peers.needs(package)
     options = {"--seeds": plan.seeds, "--steps": plan.peer_steps, "--limit": plan.peer_seconds}
     arguments = [str(word) for option in options.items() for word in option]
     seconds = plan.seeds * (plan.peer_seconds + STARTING)
-    return _runs(peers.run("afternoon.py", name, *arguments, seconds=seconds), f"afternoon.py {name}")
+    return _runs(peers.run(script, name, *arguments, seconds=seconds), f"{script} {name}")
 
 
 def _runs(records: list[dict[str, Any]], what: str) -> tuple[Run, ...]:
@@ -81,20 +87,25 @@ def to_the_papers_error(plan: Plan, tell: Tell) -> Iterator[Item]:
                 "ms/step": _median(statistics.median(1e3 * np.diff(run.seconds)) for run in mine),
                 "seeds there": _there(mine, target),
             }
-            tell(f"{name}, the afternoon's")
-            theirs = afternoon(name, plan)
-            spent = _median(run.seconds[-1] for run in theirs)
-            row |= {
-                "afternoon (s)": spent,
-                "its steps": _median(len(run.seconds) for run in theirs),
-                "its ms/step": _median(1e3 * run.seconds[-1] / len(run.seconds) for run in theirs),
-                "its seeds there": _there(theirs, target),
-                "ratio": spent / seconds,
-                "ratio with compilation": (spent + theirs[0].compiling) / (seconds + mine[0].compiling),
-            }
+            for way in AFTERNOON:
+                tell(f"{name}, the afternoon's in {way}")
+                row |= _beside(way, afternoon(way, name, plan), target, seconds, mine[0].compiling)
         except peers.UnavailableError as why:
             yield str(why)
         yield row
+
+
+def _beside(way: str, theirs: tuple[Run, ...], target: float, ours: float, compiling: float) -> dict[str, Any]:
+    """A rival's columns; its first compilation counts in the last."""
+    spent = _median(run.seconds[-1] for run in theirs)
+    return {
+        f"{way} (s)": spent,
+        f"{way} steps": _median(len(run.seconds) for run in theirs),
+        f"{way} ms/step": _median(1e3 * run.seconds[-1] / len(run.seconds) for run in theirs),
+        f"{way} seeds there": _there(theirs, target),
+        f"ratio to {way}": spent / ours,
+        f"with compilation, {way}": (spent + theirs[0].compiling) / (ours + compiling),
+    }
 
 
 def _median(values: Iterable[float]) -> float:
@@ -110,7 +121,7 @@ def error_against_time(plan: Plan, tell: Tell) -> Iterator[Item]:
     for name in plan.problems:
         trained = {
             "jumpnet, trained": lambda n=name: ours(n, plan)[0],
-            "afternoon": lambda n=name: afternoon(n, plan)[0],
+            **{f"afternoon, {way}": lambda n=name, w=way: afternoon(w, n, plan)[0] for way in AFTERNOON},
         }
         solved = {"jumpnet, direct": lambda n=name: _direct(n, plan)} | {
             f"NGSolve, {way}": lambda n=name, w=way, o=orders: _finite_elements(n, w, o, plan)
@@ -163,11 +174,12 @@ def _papers_error(name: str) -> float:
 
 TRAINING = Comparison(
     "training",
-    "Training to the paper's error: ours against an afternoon's script in JAX",
+    "Training to the paper's error: ours against an afternoon's script in JAX and in torch",
     "The paper's CE model (D = 1), its neurons and points, box charts; medians over seeds. Ours: the whole call of "
     "solve (drawing points, building rows, all random starts) until the error at test points is the paper's. "
-    "Afternoon: the steps only, its data at hand, from one start. Compiled on both sides; the last column adds the "
-    "first compilation, for us a call of two steps. The errors are looked at outside the timed part.",
+    "Afternoon: the steps only, its data at hand, from one start. Compiled on both sides (torch compiles nothing); the "
+    "columns with compilation add the first call, for us one of two steps. The errors are looked at outside the timed "
+    "part.",
     to_the_papers_error,
 )
 ACCURACY = Comparison(

@@ -1,0 +1,203 @@
+"""Fitted meshes: elements that follow the interfaces of a partition, curved to any order, and what their faces are.
+
+Each face of the geometry gets a name of its own; whether it is an interface, and of which pieces, or a part of the
+outer boundary, is found by asking the partition for the labels on both sides.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from jumpnet.baselines.ngsolve import ngsolve
+from jumpnet.baselines.shapes import solid
+from jumpnet.errors import GeometryError
+from jumpnet.geometry import Box, Partition
+from jumpnet.geometry.shape import Shape
+
+GRADING = 0.5
+# Of an element's size: far enough from a curved face to be sure of the side, near enough not to leave the next piece.
+PROBE = 1e-2
+NEAR = 0.1  # of an element's size: the exact face is not farther from a mesh's face
+NEWTON = 8  # steps from a mesh's face to the exact one
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """All integration points on faces: on the exact surface, with its normal, the pieces around, and the face's name.
+
+    `low` and `high` are the pieces of an interface and the normal points from `high` to `low`; on the outer boundary
+    `low` is -1, `high` the piece, and the normal points outward.
+    """
+
+    x: Float[np.ndarray, "n d"]
+    normal: Float[np.ndarray, "n d"]
+    low: Int[np.ndarray, " n"]
+    high: Int[np.ndarray, " n"]
+    region: Int[np.ndarray, " n"]
+    space: Any
+
+    def of(self, values: Mapping[Any, np.ndarray] | np.ndarray) -> Any:
+        """Numbers at the points as a coefficient function, for integrals with `rules` only."""
+        return function_of(self.space, values)
+
+    @property
+    def rules(self) -> Any:
+        """The integration rules that have these points."""
+        return self.space.GetIntegrationRules()
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMesh:
+    """A mesh of a partition with the names of its faces: by pair of pieces, and by part of the boundary."""
+
+    mesh: Any
+    partition: Partition
+    interfaces: Mapping[Pair, str]
+    boundary: Mapping[str, str]
+    surface: Surface
+
+
+def fitted_mesh(partition: Partition, size: float, order: int, extra: int) -> FittedMesh:
+    """A mesh with elements of about `size`, faces curved to `order`; `extra` orders for integrals beyond it."""
+    ng, occ, comp = ngsolve()
+    glued = occ.Glue(_parts(partition, size))
+    for k, face in enumerate(glued.edges if partition.dim == 2 else glued.faces):
+        face.name = f"face{k}"
+    geometry = occ.OCCGeometry(glued, dim=partition.dim)
+    mesh = ng.Mesh(geometry.GenerateMesh(maxh=size, grading=GRADING))
+    mesh.Curve(order)
+    _check(mesh, order)
+    space = comp.IntegrationRuleSpaceSurface(mesh, order=order + extra)
+    surface = _surface(mesh, partition, space, size)
+    interfaces, boundary = _named(mesh, partition, surface)
+    return FittedMesh(mesh, partition, interfaces, boundary, surface)
+
+
+def _parts(partition: Partition, size: float) -> list[Any]:
+    """The pieces cut off at the domain, and what is left of it, with the names of their materials."""
+    domain = solid(partition.domain, partition.domain, size)
+    rest, parts = domain, []
+    for shape in partition.pieces:
+        piece = solid(shape, partition.domain, size)
+        rest = rest - piece
+        parts.append(piece * domain if shape.clipped else piece)
+    for label, part in enumerate([rest, *parts]):
+        (part.faces if partition.dim == 2 else part.solids).name = f"piece{label}"
+    return [rest, *parts]
+
+
+def _check(mesh: Any, order: int) -> None:
+    """Curved elements may fold, and nothing else would say so."""
+    ng, _, comp = ngsolve()
+    space = comp.IntegrationRuleSpace(mesh, order=order)
+    if points_of(space, ng.Det(ng.specialcf.JacobianMatrix(mesh.dim))).min() <= 0:
+        raise GeometryError("the curved elements of the mesh fold; give a smaller size=, or a lower order=.")
+
+
+def _surface(mesh: Any, partition: Partition, space: Any, size: float) -> Surface:
+    ng = ngsolve().ng
+    everywhere = mesh.Boundaries(".*")
+
+    def values(function: Any) -> np.ndarray:
+        return points_of(space, function, everywhere)
+
+    x = np.stack([values(c) for c in (ng.x, ng.y, ng.z)[: mesh.dim]], axis=1)
+    outward = ng.specialcf.normal(mesh.dim)
+    normal = np.stack([values(outward[i]) for i in range(mesh.dim)], axis=1)
+    names = {name: k for k, name in enumerate(mesh.GetBoundaries())}
+    region = values(mesh.BoundaryCF(names)).round().astype(int)
+    step = PROBE * np.minimum(size, np.broadcast_to(values(ng.specialcf.mesh_size), len(x)))[:, None]
+    ahead, behind = partition.label(x + step * normal), partition.label(x - step * normal)
+    ahead, behind = _by_face(region, ahead, behind)
+    low, high = np.minimum(ahead, behind), np.maximum(ahead, behind)
+    # From high to low, and outward where low is the outside.
+    normal = np.where((ahead < behind)[:, None], normal, -normal)
+    for piece in np.unique(high):
+        for shape, mine in _owners(partition, int(piece), low, high):
+            x[mine], normal[mine] = _projected(shape, x[mine], normal[mine], size)
+    return Surface(x, normal, low, high, region, space)
+
+
+def _by_face(region: np.ndarray, ahead: np.ndarray, behind: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The labels on both sides of each face, by the majority of its points: some may be misled, near a cusp say."""
+    ahead, behind = ahead.copy(), behind.copy()
+    for k in np.unique(region):
+        mine = region == k
+        sides, counts = np.unique(np.stack([ahead[mine], behind[mine]]), axis=1, return_counts=True)
+        ahead[mine], behind[mine] = sides[:, np.argmax(np.where(sides[0] != sides[1], counts, 0))]
+    return ahead, behind
+
+
+def _owners(
+    partition: Partition, piece: int, low: np.ndarray, high: np.ndarray
+) -> list[tuple[Shape, Bool[np.ndarray, " n"]]]:
+    """Whose boundary the faces of a piece are: the domain's outside, else that of the higher of the two pieces."""
+    mine = high == piece
+    found = [(partition.domain, mine & (low < 0))]
+    return found + ([(partition.pieces[piece - 1], mine & (low >= 0))] if piece else [])
+
+
+def _projected(shape: Shape, x: np.ndarray, normal: np.ndarray, size: float) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest points of the exact surface along the normals, and its normals there; as they are if there are none.
+
+    A piece that ends at its neighbour's boundary has none there.
+    """
+    if not len(x):
+        return x, normal
+    s, step = np.zeros(len(x)), 1e-6 * size
+    for _ in range(NEWTON):
+        here = x + s[:, None] * normal
+        level = shape.level(here)
+        slope = (shape.level(here + step * normal) - level) / step
+        s = s - np.divide(level, slope, out=np.zeros_like(s), where=np.abs(slope) > 1e-3)
+    on = x + s[:, None] * normal
+    good = np.isfinite(s) & (np.abs(s) < NEAR * size) & (np.abs(shape.level(on)) < 1e-9 * shape.size)
+    exact = shape.normal(np.where(good[:, None], on, x))
+    exact = exact * np.where(np.sum(exact * normal, axis=1) < 0, -1.0, 1.0)[:, None]
+    sound = good & np.isfinite(exact).all(axis=1)
+    return np.where(good[:, None], on, x), np.where(sound[:, None], exact, normal)
+
+
+def _named(mesh: Any, partition: Partition, surface: Surface) -> tuple[dict[Pair, str], dict[str, str]]:
+    """The faces of each interface and of each part of the boundary, as patterns of names."""
+    interfaces: dict[Pair, list[str]] = {}
+    boundary: dict[str, list[str]] = {}
+    for k, name in enumerate(mesh.GetBoundaries()):
+        mine = surface.region == k
+        a, b = int(surface.low[mine][0]), int(surface.high[mine][0])
+        if a < 0:
+            boundary.setdefault(boundary_part(partition, surface.x[mine].mean(axis=0)), []).append(name)
+        elif a != b:
+            interfaces.setdefault((a, b), []).append(name)
+    return {k: "|".join(v) for k, v in interfaces.items()}, {k: "|".join(v) for k, v in boundary.items()}
+
+
+def boundary_part(partition: Partition, x: np.ndarray) -> str:
+    """The part of the outer boundary that a point on it belongs to."""
+    if not isinstance(partition.domain, Box):
+        return partition.boundary_parts[0]
+    lower, upper = partition.bounds
+    gaps = np.stack([np.abs(x - lower), np.abs(x - upper)], axis=1).ravel()
+    return partition.boundary_parts[int(np.argmin(gaps))]
+
+
+def points_of(space: Any, function: Any, where: Any = None) -> np.ndarray:
+    """A coefficient function at the integration points."""
+    given = ngsolve().ng.GridFunction(space)
+    if where is None:
+        given.Interpolate(function)
+    else:
+        given.Interpolate(function, definedon=where)
+    return given.vec.FV().NumPy().copy()
+
+
+def function_of(space: Any, values: Any) -> Any:
+    """Numbers at the integration points as a coefficient function."""
+    made = ngsolve().ng.GridFunction(space)
+    made.vec.FV().NumPy()[:] = values
+    return made

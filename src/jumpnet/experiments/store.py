@@ -1,0 +1,64 @@
+"""Results on disk: one file for each trial, written whole or not at all.
+
+A trial is done if its file is there and was made from the same settings. Nothing can be lost by an interruption or
+counted twice: two runs of a trial have the same file.
+"""
+
+import base64
+import binascii
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from jumpnet.errors import SolutionError
+from jumpnet.experiments.trial import Record, Trial
+
+LARGEST = 10_000_000  # bytes; a trial's file is a few thousand
+
+
+class Store:
+    """The trials in a directory."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def get(self, trial: Trial) -> Record | None:
+        """The trial's result; None if there is none, if it cannot be read, or if it was made from other settings."""
+        path = self._path(trial)
+        try:
+            if path.stat().st_size > LARGEST:
+                return None
+            record: Any = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        good = isinstance(record, dict) and record.get("trial") == trial.name and record.get("spec") == trial.spec
+        incomplete = trial.row.keep == "solution" and "l2" in record and self.solution(trial) is None
+        return record if good and not incomplete else None
+
+    def put(self, trial: Trial, record: Record) -> None:
+        """Keep a result; a solution in it goes to a file of its own, first."""
+        record = dict(record)
+        path = self._path(trial)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if "solution" in record:
+                _replace(path.with_suffix(".jumpnet"), base64.b64decode(record.pop("solution")))
+            _replace(path, (json.dumps(record, indent=1) + "\n").encode())
+        except (OSError, binascii.Error) as problem:
+            raise SolutionError(f"the result {str(path)!r} cannot be written ({problem}).") from None
+
+    def solution(self, trial: Trial) -> Path | None:
+        """The file of a trial's solution, where the row keeps it."""
+        path = self._path(trial).with_suffix(".jumpnet")
+        return path if path.is_file() else None
+
+    def _path(self, trial: Trial) -> Path:
+        return self.folder / f"{trial.name}.json"
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file whole: a crash leaves the old one or none."""
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    scratch.write_bytes(content)
+    os.replace(scratch, path)

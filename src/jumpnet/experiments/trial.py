@@ -1,0 +1,170 @@
+"""One trial: a row of a table, a setting and a seed; what it computes, and what is kept of it."""
+
+import base64
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from jumpnet import optim
+from jumpnet.driver import approximate, solve
+from jumpnet.driver.progress import Progress
+from jumpnet.errors import JumpnetError, JumpnetWarning
+from jumpnet.experiments.tables import Row
+from jumpnet.optim import History, LevenbergMarquardt, Optimizer, Status
+from jumpnet.problem import Problem
+from jumpnet.solution import Solution
+
+Setting = Literal["default", "faithful"]
+Record = dict[str, Any]
+
+# What a result may depend on.
+PACKAGES = ("jumpnet", "jax", "numpy", "scipy", "ngsolve")
+# Points of a history that are kept: more than a figure shows.
+HISTORY_POINTS = 400
+# Rows without a random number: one trial says all.
+DETERMINED = ("FEM", "FVM")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is computed: a row with a setting and a seed, in at most `steps` steps of a training."""
+
+    row: Row
+    setting: Setting
+    seed: int
+    steps: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Unique within an experiment, and fit to be a file's name."""
+        words = str(self.row).replace(self.row.of_problem, f"{self.row.problem}-{self.row.pieces}", 1)
+        kept = "".join(c if c.isalnum() or c in "=.-" else "-" for c in words)
+        return f"{self.row.table}/{self.setting}/{kept}/{self.seed}"
+
+    @property
+    def optimizer(self) -> Optimizer | None:
+        """The row's optimiser, or that of the setting, with the trial's limit of steps; None is the program's own."""
+        given = dict(self.row.optimizer)
+        if given:
+            made = getattr(optim, given.pop("name"))
+            return made(**given | ({"steps": min(self.steps, given["steps"])} if self.steps else {}))
+        if self.steps is None:
+            return None
+        faithful = {"step": "qr", "polish": 0, "stall": None} if self.setting == "faithful" else {}
+        return LevenbergMarquardt(steps=self.steps, **faithful)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What is handed to `solve` or `approximate`."""
+        if self.row.method == "solve":
+            return {"seed": self.seed} | ({} if self.steps is None else {"optimizer": self.optimizer})
+        options = {"model": self.row.model, "points": self.row.counts, "seed": self.seed, "optimizer": self.optimizer}
+        return options | ({"preset": "paper"} if self.setting == "faithful" else {"charts": self.row.charts})
+
+    @property
+    def spec(self) -> str:
+        """Everything a result depends on but the versions: a stored result with another one is not this trial's."""
+        if self.row.method in DETERMINED:
+            return f"{self.row.method} order={self.row.order} unknowns={self.row.unknowns} fitted={self.row.fitted}"
+        return repr(self.options)
+
+
+def run(trial: Trial, progress: bool | Progress = False) -> Record:
+    """Compute a trial. What the program refuses is a result too; an interruption is not."""
+    began = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            # Few points in small pieces are the paper's, and the status says what did not converge.
+            warnings.simplefilter("ignore", JumpnetWarning)
+            found = _computed(trial, progress)
+    except JumpnetError as refused:
+        found = {"status": "refused", "message": str(refused)}
+    return {
+        "trial": trial.name,
+        "spec": trial.spec,
+        "seconds": time.perf_counter() - began,
+        "finished": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "versions": {name: text for name in PACKAGES if (text := _version(name)) is not None},
+        **found,
+    }
+
+
+def _computed(trial: Trial, progress: bool | Progress) -> Record:
+    row = trial.row
+    if row.method == "FVM":
+        return {"status": "quoted", "message": "the paper's number; not computed here"}
+    stated = row.stated()
+    if row.method == "FEM":
+        from jumpnet.baselines import fem
+
+        assert isinstance(stated, Problem)
+        return _measured(fem(stated, order=row.order, unknowns=row.unknowns, fitted=row.fitted))
+    options: dict[str, Any] = {**trial.options, "progress": progress}
+    solution = solve(stated, **options) if isinstance(stated, Problem) else approximate(*stated, **options)
+    if solution.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return _measured(solution) | _kept(solution, row.keep)
+
+
+def _measured(solution: Solution) -> Record:
+    errors = solution.errors()
+    return {
+        "status": solution.status.name.lower(),
+        "message": str(solution.status),
+        "l2": errors.l2,
+        "linf": errors.linf,
+        "relative_l2": errors.relative_l2,
+        "test_points": errors.points,
+        "loss": solution.loss,
+        "held_out_loss": solution.held_out_loss,
+        "estimate": solution.estimate,
+        "steps": solution.steps,
+        "parameters": solution.settings.get("unknowns", solution.network.size),
+        "how": str(solution.settings.get("method", solution.settings.get("model", ""))),
+    }
+
+
+def _kept(solution: Solution, what: str) -> Record:
+    """What a row asks to be kept beside the numbers."""
+    if what == "history":
+        return {"history": thinned(solution.history)}
+    if what == "solution":
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "solution.jumpnet"
+            solution.save(path)
+            return {"solution": base64.b64encode(path.read_bytes()).decode("ascii")}
+    return {}
+
+
+def thinned(history: History, most: int = HISTORY_POINTS) -> list[tuple[int, float]]:
+    """Steps and the best loss up to them, at evenly spaced steps and at the last."""
+    if len(history) == 0:
+        return []
+    at = np.unique(np.linspace(0, len(history) - 1, most).astype(int))
+    best = np.minimum.accumulate(np.nan_to_num(history.loss, nan=np.inf))
+    return [(int(k) + 1, float(best[k])) for k in at]
+
+
+def interrupting(stopped: Callable[[], bool]) -> Progress:
+    """A progress that ends a training as Ctrl-C would, once `stopped()`."""
+
+    def progress(record: Any, best: float) -> None:
+        if stopped():
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
