@@ -14,7 +14,7 @@ def blocks(path: Path) -> list[str]:
     return re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md", "docs/files.md"])
 @pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
 def test_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -23,6 +23,14 @@ def test_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         exec(compile(block, page, "exec"), names)
     solution = names["solution"]
     assert isinstance(solution, jn.Solution) and solution.status is jn.Status.CONVERGED
+
+
+def test_the_examples_of_the_geometry_page_run() -> None:
+    names: dict[str, object] = {}
+    for block in blocks(ROOT / "docs/geometry.md"):
+        exec(compile(block, "docs/geometry.md", "exec"), names)
+    problem = names["problem"]
+    assert isinstance(problem, jn.Problem) and problem.partition.names == ("label 0", "label 1", "grain")
 
 
 def test_from_a_box_to_a_picture_takes_at_most_fifteen_lines() -> None:

@@ -1,6 +1,6 @@
 """The public names, all imported; `jumpnet` itself loads this file when the first of them is used."""
 
-from jumpnet import charts, models, optim
+from jumpnet import baselines, charts, models, optim
 from jumpnet.collocation import Points
 from jumpnet.driver import approximate, solve
 from jumpnet.errors import (
@@ -12,6 +12,7 @@ from jumpnet.errors import (
     ProblemError,
     SolutionError,
 )
+from jumpnet.files import ProblemFile, read_file, read_problem
 from jumpnet.geometry import (
     Ball,
     Box,
@@ -22,10 +23,14 @@ from jumpnet.geometry import (
     HalfSpace,
     Interval,
     LevelSet,
+    Mesh,
     Partition,
+    Path,
+    Polygon,
     Star,
     Superellipse,
     Superquadric,
+    shapes,
 )
 from jumpnet.optim import Status
 from jumpnet.problem import Dirichlet, Jump, Neumann, Problem, Robin, manufactured
@@ -33,7 +38,8 @@ from jumpnet.solution import Solution, load
 
 __all__ = [
     "Ball", "Box", "Curve", "Dirichlet", "Disk", "Ellipse", "Ellipsoid", "ExpressionError", "GeometryError",
-    "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning", "LevelSet", "ModelError", "Neumann",
-    "Partition", "Points", "Problem", "ProblemError", "Robin", "Solution", "SolutionError", "Star", "Status",
-    "Superellipse", "Superquadric", "approximate", "charts", "load", "manufactured", "models", "optim", "solve",
+    "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning", "LevelSet", "Mesh", "ModelError", "Neumann",
+    "Partition", "Path", "Points", "Polygon", "Problem", "ProblemError", "ProblemFile", "Robin", "Solution",
+    "SolutionError", "Star", "Status", "Superellipse", "Superquadric", "approximate", "baselines", "charts", "load",
+    "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve",
 ]  # fmt: skip

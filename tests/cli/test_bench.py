@@ -121,12 +121,12 @@ def test_training_beside_the_afternoon(monkeypatch):
     runs = training.Run((0.1, 0.2, 0.4), (1.0, 1e-8, 1e-9), 1.0), training.Run((0.1, 0.2), (1.0, 0.1), 1.0)
     theirs = training.Run.of({"seed": 0, "compiling": 3.0, "curve": [[2.0, 1.0], [4.0, 1e-8]]})
     monkeypatch.setattr(training, "ours", lambda name, chosen: runs[: chosen.seeds])
-    monkeypatch.setattr(training, "afternoon", lambda name, chosen: (theirs,))
+    monkeypatch.setattr(training, "afternoon", lambda way, name, chosen: (theirs,))
     (row,) = training.to_the_papers_error(TINY, lambda text: None)
-    assert (row["ours (s)"], row["steps"], row["ratio"], row["seeds there"]) == (0.2, 2, 20.0, "1/1")
-    assert row["ratio with compilation"] == pytest.approx(7 / 1.2)
+    assert (row["ours (s)"], row["steps"], row["ratio to torch"], row["seeds there"]) == (0.2, 2, 20.0, "1/1")
+    assert row["with compilation, JAX"] == pytest.approx(7 / 1.2)
     (row,) = training.to_the_papers_error(replace(TINY, seeds=2), lambda text: None)
-    assert row["ours (s)"] == np.inf and row["seeds there"] == "1/2" and row["ratio"] == 0
+    assert row["ours (s)"] == np.inf and row["seeds there"] == "1/2" and row["ratio to JAX"] == 0
 
 
 def test_error_against_time_without_ngsolve(jumpnet, elsewhere, monkeypatch):

@@ -1,13 +1,9 @@
 """Every command does what it says, with the exit code that says how it went."""
 
-import csv
-import json
 import os
 import subprocess
 import sys
 from dataclasses import replace
-
-import pytest
 
 import jumpnet as jn
 from jumpnet.cli.session import Session
@@ -101,18 +97,6 @@ def test_demo(jumpnet, elsewhere):
         assert number in result.stdout
 
 
-def test_reproduce(jumpnet, elsewhere):
-    result = jumpnet("reproduce", "pde4", "--trials", "2", "--models", "ce", "-o", "out", "--steps", "2")
-    assert result.exit_code == 1
-    heading, line = result.stdout.splitlines()[:2]
-    assert "worst seed/paper" in heading
-    assert line.startswith("pde4 CE D=1") and "2.33e-09" in line and "2.28e-08" in line and "0/2" in line
-    (row,) = csv.DictReader((elsewhere / "out/reproduce.csv").read_text().splitlines())
-    (same,) = json.loads((elsewhere / "out/reproduce.json").read_text())
-    assert float(row["L2"]) == same["L2"] == pytest.approx(sum(seed["L2"] for seed in same["outcomes"]) / 2)
-    assert float(row["worst_ratio"]) >= float(row["L2_ratio"]) and row["steps"] == "2.0"
-
-
 def interrupting(at: int):
     """A progress whose training is interrupted at a step, as by Ctrl-C."""
     from contextlib import contextmanager
@@ -141,23 +125,6 @@ def test_interrupted_without_a_place_for_files(jumpnet, monkeypatch):
     monkeypatch.setattr(Session, "progress", interrupting(at=3))
     result = jumpnet("examples", "pde1")
     assert result.exit_code == 130 and "nothing was written" in result.stderr
-
-
-def test_interrupted_while_reproducing_the_lines_done_are_kept(jumpnet, monkeypatch, elsewhere):
-    import jumpnet.experiments.tables as tables
-
-    run, calls = tables.run_row, []
-
-    def twice(row, seed, **options):
-        calls.append(seed)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return run(row, seed, **options)
-
-    monkeypatch.setattr(tables, "run_row", twice)
-    result = jumpnet("reproduce", "pde4", "--trials", "1", "-o", "out", "--steps", "2")
-    assert result.exit_code == 130 and "reproduce.csv" in result.stderr
-    assert len(list(csv.DictReader((elsewhere / "out/reproduce.csv").read_text().splitlines()))) == 1
 
 
 def subprocess_of(*arguments: str) -> "subprocess.CompletedProcess[str]":

@@ -57,3 +57,10 @@ def test_an_exception_passes_through():
     with pytest.raises(KeyboardInterrupt), bar("disk", 10, Console(file=io.StringIO())) as update:
         steps(update, 1)
         raise KeyboardInterrupt
+
+
+def test_a_direct_solve_counts_levels(capsys):
+    with shown(True, 20) as update:
+        assert update is not None
+        steps(update, 1, 2)
+    assert capsys.readouterr().err.startswith("direct solve: 2 levels in")

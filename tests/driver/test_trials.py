@@ -16,7 +16,7 @@ from jumpnet.optim.threads import one_blas_thread
 
 OPTIONS: dict[str, Any] = {
     "model": jn.models.CategoricalEmbedding(neurons=8),
-    "optimizer": LevenbergMarquardt(steps=40),
+    "optimizer": LevenbergMarquardt(steps=8),
     "points": (50, 2, 1),
 }
 pytestmark = pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
@@ -40,7 +40,7 @@ def test_trials_return_the_seed_with_the_smallest_held_out_loss(
     assert best.held_out_loss == min(one.held_out_loss for one in each)
     alone = each[best.seed]
     assert np.array_equal(best.theta, alone.theta) and np.array_equal(best.history.loss, alone.history.loss)
-    spread = [{"seed": s.seed, "held_out_loss": s.held_out_loss, "status": "step_limit", "steps": 40} for s in each]
+    spread = [{"seed": s.seed, "held_out_loss": s.held_out_loss, "status": "step_limit", "steps": 8} for s in each]
     assert best.settings["trials"] == spread and best.report().settings["trials"] == spread
 
 
@@ -48,7 +48,7 @@ def test_the_report_shows_every_seed_also_after_loading(chain: jn.Problem, tmp_p
     best = jn.solve(chain, seed=5, trials=2, **OPTIONS)
     best.save(tmp_path / "a.jumpnet")
     for text in (str(best.report()), str(jn.load(tmp_path / "a.jumpnet").report())):
-        assert "the best of 2" in text and text.count("40 steps   step_limit") == 2
+        assert "the best of 2" in text and text.count("8 steps   step_limit") == 2
         assert "seed 5" in text and "seed 6" in text
     assert "seed" not in str(jn.solve(chain, **OPTIONS).report())
 
@@ -108,7 +108,7 @@ def test_progress_is_told_one_at_a_time(chain: jn.Problem) -> None:
         inside -= 1
 
     jn.solve(chain, trials=4, workers=4, **OPTIONS | {"progress": count})
-    assert most == 1 and steps == 160
+    assert most == 1 and steps == 4 * 8
 
 
 def test_steps_of_trainings_at_once_are_counted_together() -> None:

@@ -33,3 +33,10 @@ def plane() -> jn.Solution:
 def space() -> jn.Solution:
     parts = jn.Partition(jn.Superquadric((0, 0, 0), (1, 1, 0.5), power=4), [jn.Ball((0.2, 0, 0), 0.3)])
     return quickly(jn.manufactured(parts, u=["x1", "x2 + 3"]), (80, 30, 30))
+
+
+@pytest.fixture(scope="session")
+def direct() -> jn.Solution:
+    """A plate with a disk, solved directly with two seeds."""
+    parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0.2, 0.1), 0.4)])
+    return jn.solve(jn.Problem(parts, A=[1.0, 10.0], boundary=jn.Dirichlet("x1")), tol=1e-6, trials=2)

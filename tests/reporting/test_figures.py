@@ -99,7 +99,13 @@ def test_pieces_on_both_sides_of_another_are_separate_lines():
 def test_slices_go_through_the_point_asked_for(space):
     figure = plot_solution(space, what="u", at=(0.1, 0.2, -0.1), resolution=30)
     titles = " ".join(axes.get_title() for axes in figure.axes)
-    assert "x3 = -0.1" in titles and "x1 = 0.1" in titles and "x2 = 0.2" in titles
+    assert "$x_3 = -0.1$" in titles and "$x_1 = 0.1$" in titles and "$x_2 = 0.2$" in titles
+
+
+def test_slices_cut_most_pieces_by_default():
+    balls = [jn.Ball((a, b, 0.0), 0.3) for a in (-0.5, 0.5) for b in (-0.5, 0.5)]
+    parts = jn.Partition(jn.Box((-1, -1, -1), (1, 1, 1)), balls)
+    assert planes(parts)[0].fixed == pytest.approx((-0.5, -0.5, 0.0))
 
 
 def test_beyond_three_dimensions_planes_are_drawn():
@@ -178,6 +184,7 @@ WRONG = {  # kind: (call on a solution in the plane, a word of the sentence)
     "path is a directory": (lambda s, d: s.plot(d, resolution=20), "cannot be written"),
     "path is a number": (lambda s, d: s.plot(7, resolution=20), "7"),
     "null in the path": (lambda s, d: s.plot("a\0b.png", resolution=20), "cannot be written"),
+    "domain too coarse": (lambda s, d: plot_domain(s.partition, resolution=1), "resolution is 1"),
     "domain of a shape": (lambda s, d: plot_domain(s.partition.domain), "Box"),
     "domain directory missing": (lambda s, d: plot_domain(s.partition, d / "no" / "u.png"), "cannot be written"),
     "domain in 4-D": (lambda s, d: plot_domain(jn.Partition(jn.Ball((0,) * 4, 1), [])), "4 dimensions"),

@@ -86,3 +86,27 @@ def test_a_solution_without_geometry_has_a_page_too(plane):
 
 def test_slices_have_a_page(space):
     assert parsed(page(space)).tags.count("img") == 3
+
+
+def test_a_direct_solution_is_reported_in_its_own_words(direct, no_figures):
+    """No word of a training, the estimate and the method first, and seeds chosen by the estimate."""
+    text, report = page(direct), str(direct.report())
+    for words in (text, report):
+        assert "training" not in words and "trained" not in words and "step" not in words
+        assert direct.settings["method"][1:] in words and f"{direct.estimate:.1e}" in words
+        assert "levels" in words and "the best of 2 by estimated error" in words.lower()
+    assert report.index("estimate ") < report.index("solve ")
+    assert direct.estimate == min(seed["estimate"] for seed in direct.report().seeds)
+
+
+def test_a_training_says_that_it_was_one(plane, no_figures):
+    assert "Trained: CategoricalEmbedding by LevenbergMarquardt" in page(plane)
+    assert "method     trained: CategoricalEmbedding" in str(plane.report()) and "20 steps" in str(plane.report())
+
+
+def test_levels_are_drawn_one_by_one(direct):
+    from jumpnet.reporting import plot_history
+
+    figure = plot_history(direct.history, unit=direct.unit)
+    assert [axes.get_xlabel() for axes in figure.axes] == ["level"]
+    assert figure.axes[0].lines[0].get_marker() == "o"

@@ -113,6 +113,35 @@ def test_questions_that_cannot_be_answered_get_one_sentence(disk: jn.Solution, x
     assert "\n" not in str(refused.value) and str(refused.value).endswith(".")
 
 
+WRONG = {  # what: (call, a word of the sentence)
+    "piece not whole": (lambda s: s([[0.0, 0.0]], piece=0.7), "0.7"),
+    "piece a switch": (lambda s: s([[0.0, 0.0]], piece=True), "True"),
+    "piece a word": (lambda s: s([[0.0, 0.0]], piece="disk"), "disk"),
+    "piece missing in a list": (lambda s: s([[0.0, 0.0]] * 2, piece=[None, 0]), "None"),
+    "complex points": (lambda s: s(np.array([[1j, 0.0]])), "real"),
+    "no test points": (lambda s: s.errors(0), "at least one"),
+    "half a test point": (lambda s: s.errors(2.5), "2.5"),
+    "another problem": (lambda s: s.with_problem("disk"), "jn.Problem"),
+    "no path": (lambda s: s.save(None), "None"),
+    "a number for a path": (lambda s: s.save(3), "3"),
+    "a path without a name": (lambda s: s.save(""), "cannot be written"),
+    "null in a path": (lambda s: s.save("a\0b"), "cannot be written"),
+    "a page without a path": (lambda s: s.write_report(None), "None"),
+    "nothing to load": (lambda s: jn.load(None), "None"),
+    "bytes to load": (lambda s: jn.load(b"a"), "b'a'"),
+    "a folder to load": (lambda s: jn.load("."), "folder"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_arguments_get_one_sentence(disk: jn.Solution, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jumpnet.reporting.page.page", lambda *_: "a page takes seconds to draw")
+    call, word = WRONG[what]
+    with pytest.raises(jn.JumpnetError) as refused:
+        call(disk)
+    assert word in str(refused.value) and "\n" not in str(refused.value)
+
+
 def test_a_point_that_is_not_a_number_is_not_answered_silently(disk: jn.Solution) -> None:
     with pytest.raises(jn.JumpnetError):
         disk([[np.nan, 0.0]])

@@ -1,16 +1,19 @@
 """Saved solutions: bit for bit the same without the problem's code, and one sentence for every file that is none."""
 
 import json
+import math
 import os
+import shutil
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 import jumpnet as jn
 
@@ -179,8 +182,6 @@ def header_of(path: Path) -> dict[str, Any]:
 
 
 def rewritten(path: Path, header: Any, **tensors: np.ndarray) -> Path:
-    from safetensors.numpy import load_file
-
     save_file(load_file(path) | tensors, path, metadata={"jumpnet": json.dumps(header)})
     return path
 
@@ -253,6 +254,102 @@ def test_parameters_of_another_network(saved: Path) -> None:
 
 def test_a_description_that_is_not_an_object(saved: Path) -> None:
     refusal(rewritten(saved, [1, 2]))
+
+
+# --- files made to do harm -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def direct(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A direct solution: polynomials of a saved degree, harmonic functions and poles."""
+    parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0.2, 0.1), 0.4)])
+    problem = jn.Problem(parts, A=[1.0, "2 + x1"], boundary=jn.Dirichlet("x1"))
+    path = tmp_path_factory.mktemp("direct") / "a.jumpnet"
+    jn.solve(problem, tol=1e-4).save(path)
+    return path
+
+
+def forged(path: Path, to: Path, *place: Any, value: Any) -> Path:
+    """The file with one entry of its description changed."""
+    shutil.copy(path, to)
+    header = entry = header_of(to)
+    for key in place[:-1]:
+        entry = entry[key]
+    entry[place[-1]] = value
+    return rewritten(to, header)
+
+
+@pytest.mark.parametrize("value", [10**5, 10**6, 10**30, -1, 2.5, True, "9", None, [3], math.inf, math.nan], ids=repr)
+@pytest.mark.parametrize("cell", [0, 1])
+def test_degrees_that_would_keep_the_reader_busy(direct: Path, tmp_path: Path, cell: int, value: Any) -> None:
+    began = time.perf_counter()
+    text = refusal(forged(direct, tmp_path / "b", "network", "cells", cell, 0, "degree", value=value))
+    assert "damaged" in text and time.perf_counter() - began < 5, "refused without looking at the functions"
+
+
+FORGERIES: dict[str, tuple[tuple[Any, ...], Any]] = {  # what: (entry, value)
+    "switch": (("network", "cells", 0, 0, "constant"), 7),
+    "functions of other coordinates": (("network", "cells", 0, 0, "family"), "solid"),
+    "unknown functions": (("network", "cells", 0, 0, "family"), "wavelets"),
+    "transform of another size": (("network", "cells", 0, 0, "transform"), [[1.0]]),
+    "center of another size": (("network", "cells", 0, 0, "center"), [0.0] * 5),
+    "no functions": (("network", "cells"), []),
+    "boxes of a vector": (("charts",), [{"chart": "box", "center": [0, 0], "halfwidth": [1, 1]}]),
+    "boxes of one cell": (("charts",), [{"chart": "box", "center": [[0, 0]], "halfwidth": [[1, 1]]}]),
+    "no charts": (("charts",), []),
+    "empty slots": (("charts",), [{"chart": "slots", "charts": []}]),
+    "infinite dimension": (("dim",), math.inf),
+    "large dimension": (("dim",), 10**9),
+    "other dimension": (("dim",), 3),
+    "large number of pieces": (("pieces",), 10**9),
+    "no piece": (("pieces",), 0),
+    "negative seed": (("seed",), -1),
+    "test points for ever": (("settings", "interior"), 10**12),
+    "points not a number": (("settings", "interior"), "many"),
+    "settings a list": (("settings",), [1]),
+    "trials a number": (("settings", "trials"), 3),
+    "trials without status": (("settings", "trials"), [{"seed": 1, "steps": 1, "held_out_loss": 1.0}]),
+    "residuals as text": (("held_out",), [["pde 0", "many", "a", "b"]]),
+    "infinite steps": (("steps",), math.inf),
+    "terms of another history": (("terms",), ["pde 0"]),
+    "exact of another problem": (("exact",), []),
+}
+
+
+@pytest.mark.parametrize("what", FORGERIES)
+def test_a_forged_description_is_refused_in_one_sentence(direct: Path, tmp_path: Path, what: str) -> None:
+    place, value = FORGERIES[what]
+    refusal(forged(direct, tmp_path / "b", *place, value=value))
+
+
+@pytest.mark.parametrize("kind", ["slots", "joint"])
+def test_charts_in_charts_without_end(direct: Path, tmp_path: Path, kind: str) -> None:
+    shutil.copy(direct, tmp_path / "b")
+    header = json.dumps(header_of(tmp_path / "b") | {"charts": "CHARTS"})
+    text = f'[{{"chart": "{kind}", "charts": ' * 50_000 + "[]" + "}]" * 50_000
+    save_file(load_file(tmp_path / "b"), tmp_path / "b", metadata={"jumpnet": header.replace('"CHARTS"', text)})
+    refusal(tmp_path / "b")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"neurons": -10}, {"neurons": 10**9}, {"cells": 10**9}, {"inputs": 2.0}, {"hidden": "eval"}, {"labels": -1}],
+    ids=str,
+)
+def test_networks_of_impossible_sizes(saved: Path, change: dict[str, Any]) -> None:
+    header = header_of(saved)
+    header["network"] |= change
+    with pytest.raises(jn.JumpnetError) as refused:
+        jn.load(rewritten(saved, header))
+    assert "\n" not in str(refused.value)
+
+
+def test_parameters_that_are_not_numbers_of_the_right_kind(saved: Path) -> None:
+    refusal(rewritten(saved, header_of(saved), theta=jn.load(saved).theta.astype(np.float32)))
+
+
+def test_histories_of_unequal_length(saved: Path) -> None:
+    refusal(rewritten(saved, header_of(saved), **{"history.damping": np.zeros(99)}))
 
 
 # --- where a file cannot be written ----------------------------------------------------------------------------------

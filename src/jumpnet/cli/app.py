@@ -132,6 +132,54 @@ def examples(
     raise typer.Exit(listed(ctx.obj) if name is None else run(ctx.obj, name, output, seed, steps, checkpoint))
 
 
+File = Annotated[str, typer.Argument(metavar="FILE.toml", help="A problem file.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=NUMBER", help="Replace a constant of the file; repeatable.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+
+
+@app.command()
+def check(
+    ctx: typer.Context,
+    file: Annotated[str | None, typer.Argument(metavar="FILE.toml", help="A problem file.")] = None,
+    set_: Set = None,
+    picture: Annotated[
+        str | None, typer.Option("--picture", metavar="FILE.png", help="Draw the domain and its pieces.")
+    ] = None,
+    json: Json = False,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of problem files and leave.")] = False,
+) -> None:
+    """Read a problem file and say what it states: pieces, interfaces, conditions."""
+    from jumpnet.cli.check import run
+    from jumpnet.cli.check import schema as print_schema
+
+    if schema:
+        raise typer.Exit(print_schema(ctx.obj))
+    if file is None:
+        raise typer.BadParameter("give the problem file to check, or --schema")
+    raise typer.Exit(run(ctx.obj, file, set_ or [], picture, json))
+
+
+@app.command()
+def solve(
+    ctx: typer.Context,
+    file: File,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="DIR", help="Directory for the files.")
+    ] = None,
+    set_: Set = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", parser=_whole(0), metavar="N", help="Instead of the file's seed.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Solve a problem file; write the solution, a report, pictures, probes and quantities."""
+    from jumpnet.cli.solve import run
+
+    raise typer.Exit(run(ctx.obj, file, output, set_ or [], {} if seed is None else {"seed": seed}, json))
+
+
 @app.command()
 def report(
     ctx: typer.Context,
@@ -149,19 +197,43 @@ def reproduce(
     ctx: typer.Context,
     tables: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TABLE]...", help="fa1, fa2, pde1 to pde5, or all.", show_default="all"),
+        typer.Argument(
+            metavar="[EXPERIMENT]...",
+            help="fa1, fa2, pde1 to pde5, optimizers, maps, embedding, or all.",
+            show_default="all",
+        ),
     ] = None,
     trials: Annotated[
         int, typer.Option("--trials", parser=_whole(1), metavar="N", help="How many seeds, from 0 on.")
     ] = 10,
-    models: Annotated[str, typer.Option("--models", help="Those of CE, SE, OH to run, with commas.")] = "CE,SE,OH",
+    setting: Annotated[
+        str, typer.Option("--setting", help="default, faithful (the paper's charts, weights and stops) or both.")
+    ] = "default",
+    models: Annotated[
+        str, typer.Option("--models", help="Those of CE, SE, OH, separate, plain, solve, FEM, FVM to run, with commas.")
+    ] = "",
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", parser=_whole(1), metavar="N", help="Processes; by default one on each core."),
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", metavar="ADDRESS", help="Run on this dask.distributed scheduler instead.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Both settings, reduced: a few minutes.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Compute also what is in the directory already.")] = False,
+    stored: Annotated[
+        bool, typer.Option("--stored", help="Compute nothing: write the page about what is in the directory.")
+    ] = False,
     output: Directory = "results",
-    steps: Steps = 1000,
+    steps: Annotated[
+        int | None, typer.Option("--steps", parser=_whole(1), metavar="N", help="The most steps of a training.")
+    ] = None,
 ) -> None:
-    """Compute the paper's tables: mean errors over seeds beside the paper's (all of them take hours)."""
-    from jumpnet.cli.reproduce import run
+    """Compute the paper's tables and figures beside the paper's numbers; goes on where it was interrupted."""
+    from jumpnet.cli.reproduce import Options, run
 
-    raise typer.Exit(run(ctx.obj, tables or ["all"], trials, models, output, steps))
+    options = Options(trials, setting, models, steps, jobs, cluster, quick, again, stored)
+    raise typer.Exit(run(ctx.obj, tables or ["all"], options, output))
 
 
 @app.command()

@@ -45,12 +45,8 @@ def _shown(session: Session) -> Iterator[Callable[[str], None]]:
 
 
 def _write(session: Session, folder: Path, report: "Report") -> None:
-    from jumpnet.reporting.canvas import write_file
-
-    for name, content in (("bench.json", report.json()), ("bench.md", report.markdown())):
-        write_file(folder / name, content.encode())
-        if folder / name not in session.written:
-            session.keep(folder / name)
+    session.write(folder / "bench.json", report.json())
+    session.write(folder / "bench.md", report.markdown())
 
 
 def _draw(session: Session, folder: Path, table: "Table") -> None:

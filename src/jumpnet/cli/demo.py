@@ -69,7 +69,7 @@ def _draw(session: Session, folder: Path, solved: "list[tuple[Case, Solution]]")
         plot_domain(domain(), folder / f"{name}.png")
         session.keep(folder / f"{name}.png")
     for case, solution in solved:
-        plot_history(solution.history, folder / f"history-{case.example.name}.png")
+        plot_history(solution.history, folder / f"history-{case.example.name}.png", unit=solution.unit)
         session.keep(folder / f"history-{case.example.name}.png")
     for (case, solution), picture, name in zip(solved, pictures, ("report.html", "report-disk.html"), strict=True):
         write_report(solution, folder / name, title=f"{case.example.name}: {case.title}", picture=picture)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from jumpnet.cli.session import Session, exit_code
+from jumpnet.errors import SolutionError
 
 
 def run(session: Session, file: str, output: str | None) -> int:
@@ -11,6 +12,10 @@ def run(session: Session, file: str, output: str | None) -> int:
 
     solution = load(file)
     page = Path(output) if output is not None else Path(file).with_suffix(".html")
+    if page.exists() and page.samefile(file):
+        raise SolutionError(
+            f"the page would take the place of the solution {file!r}; give it a name of its own, -o OUT.html."
+        )
     solution.write_report(page)
     session.keep(page)
     session.say(str(solution.report()))

@@ -1,82 +1,136 @@
-"""`jumpnet reproduce`: the paper's tables, line by line as they come."""
+"""`jumpnet reproduce`: the paper's tables and figures, line by line as they come."""
 
 import csv
 import io
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from jumpnet.cli.session import NOT_CONVERGED, SOLVED, Session, output_directory
+from jumpnet.cli.session import SOLVED, Session, output_directory
+from jumpnet.errors import ModelError
 
 if TYPE_CHECKING:
+    from jumpnet.experiments.reproduction import Reproduction, Wanted
     from jumpnet.experiments.summary import Summary
 
 # Heading and width of each column.
 COLUMNS = (
-    ("", 18), ("L2", 9), ("paper", 9), ("ratio", 6), ("Linf", 9), ("paper", 9), ("ratio", 6), ("worst seed/paper", 16),
-    ("converged", 9), ("steps", 6), ("seconds", 8),
+    ("", 34), ("L2", 9), ("paper", 9), ("ratio", 7), ("Linf", 9), ("paper", 9), ("ratio", 7), ("trials", 6),
+    ("steps", 6), ("seconds", 8), ("", 0),
 )  # fmt: skip
 
+PICTURE_DPI = 60  # a file has twice as much: enough for a page, and small enough to be kept with the sources
 
-def run(session: Session, tables: Sequence[str], trials: int, models: str, output: str, steps: int) -> int:
-    """Compute the lines asked for, print each when it is done, and keep the files up to date."""
-    from jumpnet.experiments.summary import summarise
-    from jumpnet.experiments.tables import NAMES, rows, run_row
-    from jumpnet.optim import LevenbergMarquardt, Status
 
-    names = NAMES if "all" in tables else tuple(name.lower() for name in tables)
-    wanted = rows(names, tuple(model.strip().upper() for model in models.split(",")))
+@dataclass(frozen=True)
+class Options:
+    """The options of the command."""
+
+    trials: int = 10
+    setting: str = "default"
+    models: str = ""
+    steps: int | None = None
+    jobs: int | None = None
+    cluster: str | None = None
+    quick: bool = False
+    again: bool = False
+    stored: bool = False
+
+
+def run(session: Session, tables: Sequence[str], options: Options, output: str) -> int:
+    """Compute what is not in the directory yet, print each line when it is complete, then write the page."""
+    from jumpnet.driver.trials import cores
+    from jumpnet.experiments.cost import spoken
+    from jumpnet.experiments.reproduction import Reproduction
+    from jumpnet.experiments.store import Store
+
+    wanted = _wanted(tables, options)
+    wanted.lines()  # says what is wrong before anything is made
     folder = output_directory(output)
-    optimizer, done = LevenbergMarquardt(steps=steps), []
+    store = Store(folder / ("quick" if options.quick else "trials"))
+    found = Reproduction(wanted, store, again=options.again)
+    waiting, jobs = 0 if options.stored else len(found.waiting), options.jobs or cores()
+    if waiting:
+        left = spoken(found.clock.left(1 if options.cluster else jobs))
+        where = f"on the cluster at {options.cluster}" if options.cluster else f"{jobs} at a time"
+        kept = f", {len(found.trials) - waiting} kept from before" if waiting < len(found.trials) else ""
+        session.say(f"{waiting} trials to compute, {where}{kept}; about {left} (an estimate from their sizes)")
     session.say("".join(_cell(heading, width, k) for k, (heading, width) in enumerate(COLUMNS)).rstrip())
-    with _overall(session, len(wanted) * trials) as advance:
-        for row in wanted:
-            outcomes = []
-            for seed in range(trials):
-                outcome = run_row(row, seed, optimizer=optimizer)
-                if outcome.status is Status.INTERRUPTED:
-                    raise KeyboardInterrupt
-                outcomes.append(outcome)
-                advance(f"{row}, seed {seed}")
-            done.append(summarise(row, outcomes))
-            session.out.print(_line(done[-1]), soft_wrap=True)
-            _write(session, folder, done)
+    for line in found.lines:
+        if found.complete(line):
+            session.out.print(_line(found.summary(line)), soft_wrap=True)
+    with _overall(session, found, 1 if options.cluster else jobs) as advance:
+        for trial, _ in () if options.stored else found.run(min(jobs, max(waiting, 1)), options.cluster):
+            advance(str(trial.row))
+            line = found.line_of(trial)
+            if found.complete(line):
+                session.out.print(_line(found.summary(line)), soft_wrap=True)
+                _write_numbers(session, folder, found)
+    _write_numbers(session, folder, found)
+    _write_page(session, folder, found, wanted)
     session.say_written()
-    return SOLVED if all(s.converged == len(s.outcomes) for s in done) else NOT_CONVERGED
+    return SOLVED
+
+
+def _wanted(tables: Sequence[str], options: Options) -> "Wanted":
+    """The options in the words of the experiments."""
+    from jumpnet.experiments.reproduction import SETTINGS, Wanted
+    from jumpnet.experiments.tables import METHODS, NAMES, STUDIES
+
+    if options.setting not in (*SETTINGS, "both"):
+        raise ModelError(f"the setting is {options.setting!r}; choose default, faithful or both.")
+    known = {method.lower(): method for method in METHODS}
+    asked = [name.strip() for name in options.models.split(",")] if options.models else []
+    names = (*NAMES, *STUDIES) if "all" in tables else tuple(dict.fromkeys(name.lower() for name in tables))
+    both = options.quick or options.setting == "both"
+    return Wanted(
+        names,
+        tuple(known.get(name.lower(), name) for name in asked) if asked else None,
+        SETTINGS if both else tuple(setting for setting in SETTINGS if setting == options.setting),
+        options.trials,
+        options.steps,
+        options.quick,
+    )
 
 
 @contextmanager
-def _overall(session: Session, total: int) -> Iterator[Any]:
+def _overall(session: Session, found: "Reproduction", workers: int) -> Iterator[Callable[[str], None]]:
     """A bar below the lines on a terminal; elsewhere the lines themselves are the progress."""
-    if session.quiet or not session.out.is_terminal:
+    if session.quiet or not session.out.is_terminal or not found.waiting:
         yield lambda text: None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    from jumpnet.experiments.cost import spoken
+
+    columns = (BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=session.out, transient=True) as shown:
-        task = shown.add_task("", total=total)
-        yield lambda text: shown.update(task, advance=1, description=text)
+
+        def words(last: str) -> str:
+            return f"about {spoken(found.clock.left(workers))} left{last and f', last {last}'}"
+
+        task = shown.add_task(words(""), total=len(found.waiting))
+        yield lambda last: shown.update(task, advance=1, description=words(last))
 
 
 def _line(summary: "Summary") -> Text:
     row = summary.row
     cells = (
-        str(row),
-        f"{summary.l2:.2e}",
-        _paper(row.l2),
+        f"{row}{'' if summary.setting == 'default' else ', ' + summary.setting}",
+        _number(summary.l2),
+        "fails" if row.failed else _number(row.l2),
         _ratio(summary.l2_ratio),
-        f"{summary.linf:.2e}",
-        _paper(row.linf),
+        _number(summary.linf),
+        _number(row.linf),
         _ratio(summary.linf_ratio),
-        _ratio(summary.worst_ratio),
-        f"{summary.converged}/{len(summary.outcomes)}",
-        f"{summary.steps:.0f}",
+        str(len(summary.records)),
+        "-" if summary.steps is None else f"{summary.steps:.0f}",
         f"{summary.seconds:.1f}",
+        summary.statuses,
     )
     line = Text()
     for k, (cell, (_, width)) in enumerate(zip(cells, COLUMNS, strict=True)):
@@ -88,31 +142,40 @@ def _line(summary: "Summary") -> Text:
 
 
 def _cell(text: str, width: int, column: int) -> str:
-    return (text.ljust(width) if column == 0 else text.rjust(width)) + "  "
+    return (text.ljust(width) if column in (0, len(COLUMNS) - 1) else text.rjust(width)) + "  "
 
 
-def _paper(value: float | None) -> str:
-    return "fails" if value is None else f"{value:.2e}"
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2e}"
 
 
 def _ratio(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}" if value < 1000 else f"{value:.0e}"
+    return "-" if value is None else f"{value:.2g}" if value < 1000 else f"{value:.0e}"
 
 
-def _write(session: Session, folder: Path, done: "list[Summary]") -> None:
-    """Both files, after each line: an interruption loses at most the line under way."""
-    from jumpnet.reporting.canvas import write_file
-
-    records = [summary.record() for summary in done]
+def _write_numbers(session: Session, folder: Path, found: "Reproduction") -> None:
+    """The table of all lines; the trials themselves are files of their own and are never lost."""
+    records = [summary.record() for summary in found.summaries()]
+    if not records:
+        return
     text = io.StringIO()
     writer = csv.DictWriter(text, list(records[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(records)
-    detailed = [summary.record() | {"outcomes": summary.seeds()} for summary in done]
-    for name, content in (
-        ("reproduce.csv", text.getvalue()),
-        ("reproduce.json", json.dumps(detailed, indent=1) + "\n"),
-    ):
-        write_file(folder / name, content.encode())
-        if folder / name not in session.written:
-            session.keep(folder / name)
+    session.write(folder / "reproduction.csv", text.getvalue())
+
+
+def _write_page(session: Session, folder: Path, found: "Reproduction", wanted: "Wanted") -> None:
+    """The page with all tables, and its figures."""
+    from jumpnet.experiments.document import page
+    from jumpnet.experiments.figures import drawn
+    from jumpnet.reporting.canvas import finished
+
+    pictures = output_directory(str(folder / "reproduction"))
+    figures = []
+    for name, title, figure in drawn(found):
+        figure.set_dpi(PICTURE_DPI)
+        finished(figure, pictures / f"{name}.png")
+        session.keep(pictures / f"{name}.png")
+        figures.append((name, title))
+    session.write(folder / "reproduction.md", page(found, figures, quick=wanted.quick))

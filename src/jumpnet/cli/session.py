@@ -44,10 +44,17 @@ class Session:
         """A line beside the results."""
         self.err.print(text, markup=False, soft_wrap=True)
 
-    def keep(self, path: Path) -> Path:
-        """Remember a file that was written."""
-        self.written.append(path)
-        return path
+    def keep(self, path: Path) -> None:
+        """Remember a file that was written, or written again."""
+        if path not in self.written:
+            self.written.append(path)
+
+    def write(self, path: Path, text: str) -> None:
+        """Write a file and remember it."""
+        from jumpnet.reporting.canvas import write_file
+
+        write_file(path, text.encode())
+        self.keep(path)
 
     def say_written(self) -> None:
         """Which files were made."""

@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from jumpnet.optim import Optimizer, Record, Result, Status
 from jumpnet.optim.loop import LeastSquares, Leg, Progress, walk
 from jumpnet.optim.packing import Packed, pack, unpack
 from jumpnet.rows import Rows
-from jumpnet.solution.files import CHECKPOINT, damaged, read, write
+from jumpnet.solution.files import CHECKPOINT, NONSENSE, damaged, file_path, read, write
 
 FORMAT = 1
 # Seconds between two writings; a leg's end is written too.
@@ -88,7 +87,7 @@ class Checkpoint:
     """The file of a solve: the legs of all its seeds. Several threads may train and write at the same time."""
 
     def __init__(self, path: str | PathLike[str], seed: int):
-        self._path, self._seed = Path(path), seed
+        self._path, self._seed = file_path(path), seed
         self._fingerprints: dict[int, Fingerprint] = {}
         self._legs: dict[int, list[Kept]] = {}
         self._lock, self._due, self._warned = threading.Lock(), time.monotonic() + EVERY, False
@@ -112,13 +111,14 @@ class Checkpoint:
 
     def _try_folder(self) -> None:
         """Refuse a place that cannot be written to before any work is done."""
-        probe = self._path.with_name(f"{self._path.name}.{os.getpid()}.part")
         try:
+            probe = self._path.with_name(f"{self._path.name}.{os.getpid()}.part")
             probe.touch()
             probe.unlink()
-        except OSError as problem:
+        except (OSError, ValueError) as problem:  # ValueError: no name, or a null character in it
+            reason = getattr(problem, "strerror", None) or problem
             raise SolutionError(
-                f"the checkpoint {str(self._path)!r} cannot be written ({problem.strerror}); give another path."
+                f"the checkpoint {str(self._path)!r} cannot be written ({reason}); give another path."
             ) from None
 
     def _write(self, *, now: bool = False) -> None:
@@ -173,7 +173,7 @@ class Checkpoint:
                 ]
         except SolutionError:
             raise
-        except (LookupError, TypeError, ValueError, AttributeError) as problem:
+        except NONSENSE as problem:
             raise damaged(self._path, problem) from None
 
 

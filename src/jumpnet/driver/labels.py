@@ -8,7 +8,7 @@ import numpy as np
 from jumpnet.collocation import Stream
 from jumpnet.errors import ModelError
 from jumpnet.geometry import Partition
-from jumpnet.models import Model, ScalarEncoding
+from jumpnet.models import Deep, Model, ScalarEncoding
 
 # Monte Carlo points per piece: the labels need to be distinct, not exact.
 POINTS_PER_PIECE = 200
@@ -20,7 +20,7 @@ def resolve_labels(
     model: Model, partition: Partition, *, u: Values | None, f: Values | None, raw: bool, seed: int
 ) -> Model:
     """The model with numbers for labels; `u` and `f` give values in a piece, None where unknown."""
-    if not isinstance(model, ScalarEncoding) or not isinstance(model.labels, str):
+    if not isinstance(model, ScalarEncoding | Deep) or not isinstance(model.labels, str):
         return model
     if model.labels == "index":
         return replace(model, labels=tuple(range(partition.size))) if raw else model

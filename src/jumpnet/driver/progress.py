@@ -1,4 +1,4 @@
-"""Showing a training while it runs: a bar on a terminal, a few plain lines elsewhere, or the user's own function."""
+"""Showing a solve while it runs: a bar on a terminal, a few plain lines elsewhere, or the user's own function."""
 
 import math
 import time
@@ -15,29 +15,31 @@ if TYPE_CHECKING:
 
 Progress = Callable[[Record, float], None]
 
-# Lines of a training that is not watched on a terminal: at the first quarter of the steps, the second, and so on.
+# Lines of a solve that is not watched on a terminal: at the first quarter of the steps, the second, and so on.
 PLAIN_LINES = 4
 
 
 @contextmanager
-def shown(progress: bool | Progress, total: int) -> Iterator[Progress | None]:
-    """The function to call after each step: the user's own, a bar of `total` steps, or None."""
+def shown(
+    progress: bool | Progress, total: int, name: str = "direct solve", unit: str = "level"
+) -> Iterator[Progress | None]:
+    """The function to call after each step (or level): the user's own, a bar of `total` of them, or None."""
     if progress is False or progress is None:
         yield None
     elif callable(progress):
         yield progress
     else:
-        with bar("training", total) as update:
+        with bar(name, total, unit=unit) as update:
             yield update
 
 
 @contextmanager
-def bar(name: str, total: int, console: "Console | None" = None) -> Iterator[Progress]:
+def bar(name: str, total: int, console: "Console | None" = None, *, unit: str = "step") -> Iterator[Progress]:
     """A progress bar on stderr (or a console), which becomes a few lines of text where there is no terminal."""
     from rich.console import Console
 
     console = console or Console(stderr=True)
-    with (_live if console.is_terminal else _plain)(name, total, console) as update:
+    with (_live if console.is_terminal else _plain)(name, total, console, unit) as update:
         yield update
 
 
@@ -57,7 +59,7 @@ class _Course:
 
 
 @contextmanager
-def _live(name: str, total: int, console: "Console") -> Iterator[Progress]:
+def _live(name: str, total: int, console: "Console", unit: str) -> Iterator[Progress]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
@@ -65,6 +67,7 @@ def _live(name: str, total: int, console: "Console") -> Iterator[Progress]:
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
+        TextColumn(f"{unit}s"),
         TextColumn("best loss {task.fields[best]:.1e}"),
         TimeElapsedColumn(),
     )
@@ -77,12 +80,12 @@ def _live(name: str, total: int, console: "Console") -> Iterator[Progress]:
             shown_bar.update(task, completed=course.done, best=course.best)
 
         yield update
-        # A training that ends before its limit is finished too.
+        # A solve that ends before its limit is finished too.
         shown_bar.update(task, total=max(course.done, 1))
 
 
 @contextmanager
-def _plain(name: str, total: int, console: "Console") -> Iterator[Progress]:
+def _plain(name: str, total: int, console: "Console", unit: str) -> Iterator[Progress]:
     course, began, said = _Course(), time.perf_counter(), 0
     every = max(total // PLAIN_LINES, 1)
 
@@ -94,7 +97,7 @@ def _plain(name: str, total: int, console: "Console") -> Iterator[Progress]:
         course.advance(record.step, best)
         if course.done // every > said and course.done < total:
             said = course.done // every
-            say(f"step {course.done} of at most {total}, best loss {course.best:.1e}")
+            say(f"{unit} {course.done} of at most {total}, best loss {course.best:.1e}")
 
     yield update
-    say(f"{course.done} steps in {time.perf_counter() - began:.1f} s, best loss {course.best:.1e}")
+    say(f"{course.done} {unit}s in {time.perf_counter() - began:.1f} s, best loss {course.best:.1e}")

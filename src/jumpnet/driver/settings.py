@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from jumpnet.charts import Charts
 from jumpnet.collocation import Points
 from jumpnet.errors import ModelError
-from jumpnet.models import CategoricalEmbedding, Model, Network
+from jumpnet.models import CategoricalEmbedding, Model, Network, suggested_dim
 from jumpnet.optim import LevenbergMarquardt, Optimizer
 from jumpnet.rows import Weights
 
@@ -61,8 +59,7 @@ def resolve(
 
 def default_model(dim: int, pieces: int) -> Model:
     """A categorical embedding: one label number for a few pieces, 15 % of them for many."""
-    labels = 1 if pieces <= 5 else int(np.ceil(0.15 * pieces))
-    return CategoricalEmbedding(dim=labels, neurons=50 if dim <= 2 or pieces <= 2 else 100)
+    return CategoricalEmbedding(dim=suggested_dim(pieces), neurons=50 if dim <= 2 or pieces <= 2 else 100)
 
 
 def paper_points(dim: int) -> Points:

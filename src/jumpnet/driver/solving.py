@@ -11,6 +11,7 @@ from jumpnet.charts import Atlas, Charts, choose_atlases
 from jumpnet.collocation import Collocation, Points, Stream
 from jumpnet.driver.checkpoint import Checkpoint
 from jumpnet.driver.direct import better, directly
+from jumpnet.driver.embedding import grown
 from jumpnet.driver.labels import resolve_labels
 from jumpnet.driver.progress import Progress
 from jumpnet.driver.settings import Preset, Settings, default_points, resolve
@@ -80,11 +81,20 @@ def solve(
             preset=preset,
         )
         atlases = choose_atlases(settings.charts, parts, lambda piece, x: problem.A[piece].value(x))
-        prepared = _preparation(
-            parts, settings, atlases, rows=lambda drawn: equations(problem, drawn), u=problem.exact, f=problem.f
-        )
-        steps = settings.optimizer.stop.steps
-        found = best_of(prepared, range(seed, seed + trials), workers, steps=steps, progress=progress, checkpoint=kept)
+        steps, seeds = settings.optimizer.stop.steps, range(seed, seed + trials)
+
+        def attempt(model: Model) -> Solution:
+            prepared = _preparation(
+                parts,
+                replace(settings, model=model),
+                atlases,
+                rows=lambda drawn: equations(problem, drawn),
+                u=problem.exact,
+                f=problem.f,
+            )
+            return best_of(prepared, seeds, workers, steps=steps, progress=progress, checkpoint=kept)
+
+        found = grown(settings.model, parts.size, attempt, once=kept is not None)
         return replace(found, problem=problem, tensors=problem.A, exact=problem.exact)
 
     # Beyond three dimensions there are too many polynomials; a trained network needs few neurons there.
@@ -139,9 +149,14 @@ def approximate(
         piece = np.concatenate([drawn.piece, drawn.boundary_piece])
         return values(piecewise_values(exact, x, piece), x, piece)
 
-    prepared = _preparation(parts, settings, choose_atlases(settings.charts, parts), rows=rows, u=exact, f=None)
-    steps = settings.optimizer.stop.steps
-    found = best_of(prepared, range(seed, seed + trials), workers, steps=steps, progress=progress, checkpoint=kept)
+    atlases = choose_atlases(settings.charts, parts)
+    steps, seeds = settings.optimizer.stop.steps, range(seed, seed + trials)
+
+    def attempt(model: Model) -> Solution:
+        prepared = _preparation(parts, replace(settings, model=model), atlases, rows=rows, u=exact, f=None)
+        return best_of(prepared, seeds, workers, steps=steps, progress=progress, checkpoint=kept)
+
+    found = grown(settings.model, parts.size, attempt, once=kept is not None)
     tell(found)
     return replace(found, tensors=(None,) * parts.size, exact=exact)
 

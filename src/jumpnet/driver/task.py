@@ -98,15 +98,17 @@ class Task:
 
     def _described(self, atlas: Atlas, seconds: float) -> dict[str, object]:
         charts = self.settings.charts
+        model, optimizer = self.settings.model, self.settings.optimizer
         return {
+            "method": f"trained: {type(model).__name__} by {type(optimizer).__name__}",
             "interior": self.points.interior,
             "boundary": self.points.boundary,
             "interface": self.points.interface,
             "charts": charts if isinstance(charts, str) else "given",
             "inputs": atlas.inputs,
             "weights": self.settings.weights,
-            "model": repr(self.settings.model),
-            "optimizer": repr(self.settings.optimizer),
+            "model": repr(model),
+            "optimizer": repr(optimizer),
             "seconds": seconds,
         }
 
@@ -123,10 +125,18 @@ def check_trials(seed: int, trials: int, workers: int | None = None) -> None:
 
 def spread(found: Sequence[Solution]) -> list[dict[str, object]]:
     """How each seed came out."""
-    return [
-        {"seed": s.seed, "held_out_loss": s.held_out_loss, "status": s.status.name.lower(), "steps": s.steps}
-        for s in found
-    ]
+
+    def described(s: Solution) -> dict[str, object]:
+        known = {} if np.isnan(s.estimate) else {"estimate": s.estimate}
+        return {
+            "seed": s.seed,
+            "held_out_loss": s.held_out_loss,
+            "status": s.status.name.lower(),
+            "steps": s.steps,
+            **known,
+        }
+
+    return [described(s) for s in found]
 
 
 def collocated(

@@ -1,8 +1,7 @@
-"""Training within a budget of steps: several random starts, the best of which goes on.
+"""Training within a budget of steps: one random start after the other until one arrives.
 
-A start that will end badly, or coordinates that do not suit the problem, usually show it early: a few short runs and
-one long one beat one long run of a random start. A long run that stalls gives way to the next best start, and one that
-barely meets the tolerance is compared with it. Each long run ends with a linear solve for the output weights. All steps
+Where there are several ways to see the problem (charts), short runs of each decide which is worth a long one. A long
+run that stalls gives way to the next start. Each long run ends with a linear solve for the output weights. All steps
 count towards the optimiser's limit.
 """
 
@@ -22,14 +21,12 @@ from jumpnet.optim import History, Optimizer, Record, Result, Status, minimise
 # `optim.minimise`, or one that keeps a checkpoint; the state it returns is handed back to it and nothing else.
 Minimise = Callable[..., tuple[Result, Any]]
 
-# Steps given to each start before the choice.
-TRIAL_STEPS = 60
+# Steps given to each start of each candidate before the choice between candidates.
+TRIAL_STEPS = 30
 # More coordinates must pay: they are taken only if they lower the held-out loss of a short run by this factor.
 WORTH_MORE_INPUTS = 10.0
 # A second training after a stalled one needs at least so many steps of what is left of the budget.
 WORTH_ANOTHER = 200
-# A training that ends with no less than this part of the tolerance is compared with one other.
-BARELY = 0.1
 
 
 @dataclass(frozen=True)
@@ -48,12 +45,13 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Trial:
-    """A short run: where it stands, and its rank (held-out loss, raised for every further set of coordinates)."""
+    """A start: where it stands after a short run, if it had one, with its held-out loss as rank."""
 
     candidate: Candidate
-    result: Result
-    state: Any
-    rank: float
+    theta: np.ndarray
+    result: Result | None = None
+    state: Any = None
+    rank: float = 0.0
 
 
 def train(
@@ -69,42 +67,50 @@ def train(
 
     Candidates come with fewer coordinates first.
     """
-    runs = [(candidate, start) for candidate in candidates for start in range(starts)]
-    budget = optimizer.stop.steps
-    if len(runs) == 1 or budget < 2 * len(runs) * TRIAL_STEPS:
-        candidate = candidates[-1]
-        result, _ = minimise(optimizer, candidate.system, initial(candidate.system, seed, 0), progress=progress)
-        return candidate, result
-    spent, trials = 0, []
-    for candidate, start in runs:
-        theta = initial(candidate.system, seed, start)
-        result, state = minimise(optimizer, candidate.system, theta, steps=TRIAL_STEPS, progress=progress)
+    trials = [
+        Trial(candidate, initial(candidate.system, seed, start)) for candidate in candidates for start in range(starts)
+    ]
+    budget, spent = optimizer.stop.steps, 0
+    if len(trials) == 1 or budget < 2 * len(trials) * TRIAL_STEPS:
+        system = candidates[-1].system
+        result, _ = minimise(optimizer, system, initial(system, seed, 0), progress=progress)
+        return candidates[-1], result
+    if len(candidates) == 1:
+        return _trained(trials, optimizer, 0, progress, minimise)
+    for at, trial in enumerate(trials):
+        system = trial.candidate.system
+        result, state = minimise(optimizer, system, trial.theta, steps=TRIAL_STEPS, progress=progress)
         spent += result.steps
-        loss = candidate.held_out_loss(result.theta)
-        trials.append(Trial(candidate, result, state, loss * WORTH_MORE_INPUTS ** candidates.index(candidate)))
+        # A rank is raised for every further set of coordinates.
+        handicap = WORTH_MORE_INPUTS ** candidates.index(trial.candidate)
+        rank = trial.candidate.held_out_loss(result.theta) * handicap
+        trials[at] = replace(trial, result=result, state=state, rank=rank)
         if result.status is Status.CONVERGED:
-            return candidate, replace(result, steps=spent)
+            return trial.candidate, replace(result, steps=spent)
         if result.status is Status.INTERRUPTED:
-            best = min(trials, key=lambda trial: trial.rank)
-            return best.candidate, replace(best.result, status=result.status, steps=spent)
-    return _continued(sorted(trials, key=lambda trial: trial.rank), optimizer, spent, progress, minimise)
+            best = min(trials[: at + 1], key=lambda one: one.rank)
+            return best.candidate, replace(best.result or result, status=result.status, steps=spent)
+    return _trained(sorted(trials, key=lambda trial: trial.rank), optimizer, spent, progress, minimise)
 
 
-def _continued(
+def _trained(
     trials: Sequence[Trial], optimizer: Optimizer, spent: int, progress: Progress | None, minimise: Minimise
 ) -> tuple[Candidate, Result]:
-    """Train on from the best trial; from the next one where a training stalls or barely ends, if the budget allows."""
+    """Train (on) from the first trial; from the next one where a training stalls, if the budget allows."""
     budget, ended = optimizer.stop.steps, []
     for trial in trials:
         if ended and budget - spent < WORTH_ANOTHER:
             break
         system = trial.candidate.system
-        final, _ = minimise(optimizer, system, state=trial.state, steps=budget - spent, progress=progress)
+        options = {"steps": budget - spent, "progress": progress}
+        begun = {"theta": trial.theta} if trial.state is None else {"state": trial.state}
+        final, _ = minimise(optimizer, system, **begun, **options)
         spent += final.steps
         final = refitted(system, final, optimizer.stop.tol)
-        ended.append((trial.candidate, replace(final, history=joined(trial.result.history, final.history))))
-        barely = final.status is Status.CONVERGED and final.loss > BARELY * optimizer.stop.tol and len(ended) == 1
-        if final.status is not Status.STALLED and not barely:
+        if trial.result is not None:
+            final = replace(final, history=joined(trial.result.history, final.history))
+        ended.append((trial.candidate, final))
+        if final.status is not Status.STALLED:
             break
     candidate, result = min(ended, key=lambda end: end[0].held_out_loss(end[1].theta))
     last = ended[-1][1].status
@@ -117,14 +123,13 @@ def refitted(system: System, result: Result, tol: float) -> Result:
     The iteration's damping keeps it from the last digits of what is a linear problem once the neurons are in place:
     two trainings of pde5 that had stalled at 2e-14 and 5e-15 came to 3e-17 and 2e-16 by one such solve.
     """
-    columns = None if result.status in (Status.INTERRUPTED, Status.FAILED) else system.output_columns(result.theta)
-    if columns is None:
+    if result.status in (Status.INTERRUPTED, Status.FAILED) or len(system.output) == 0:
         return result
-    r, J, places = columns
-    found: Any = lstsq(J, -r, cond=1e-14, lapack_driver="gelsy", check_finite=False)
+    r, P = system.output_columns(result.theta)
+    found: Any = lstsq(P, -r, cond=1e-14, lapack_driver="gelsy", check_finite=False)
     step = found[0]
     theta = result.theta.copy()
-    theta[places] += step
+    theta[system.output] += step
     residual = system.residual(theta)
     loss = float(residual @ residual)
     if not loss < result.loss:

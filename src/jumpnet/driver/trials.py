@@ -36,7 +36,7 @@ def best_of(
 ) -> Solution:
     """Of the solutions of all seeds the one with the smallest held-out loss; `steps` is the most of each."""
     at_once = min(len(seeds), workers or cores())
-    with shown(progress, steps * len(seeds)) as report:
+    with shown(progress, steps * len(seeds), "training", "step") as report:
         if at_once == 1:
             found = _in_turn(prepared, seeds, report, checkpoint)
         else:

@@ -18,6 +18,8 @@ from jumpnet.expressions.syntax import FUNCTION_NAMES, Builder, shorten
 Array = NDArray[np.float64]
 
 _ALIASES = ("x", "y", "z")
+MOST_OPERATIONS = 1000
+"""Of a gradient that is differentiated again, which takes some milliseconds for each; an ellipse's field has 650."""
 
 
 def coordinate_names(dim: int) -> tuple[str, ...]:
@@ -94,6 +96,12 @@ class Expression:
         gradient = tuple(derivative(self.symbolic, s) for s in self.symbols)
         if order == 1:
             return gradient
+        largest = max(int(entry.count_ops()) for entry in gradient)
+        if largest > MOST_OPERATIONS:
+            raise ExpressionError(
+                f"{self.what} = {shorten(self.text)}: its gradient has {largest} operations, too many for second "
+                f"derivatives (at most {MOST_OPERATIONS}); write a shorter formula, or use a callable."
+            )
         d = len(self.symbols)
         upper = {(i, j): derivative(gradient[i], self.symbols[j]) for i in range(d) for j in range(i, d)}
         return tuple(upper[min(i, j), max(i, j)] for i in range(d) for j in range(d))
@@ -141,7 +149,7 @@ def _names(expression: Expression) -> dict[str, Any]:
 
     symbols = expression.symbols
     names: dict[str, Any] = {"pi": sympy.pi, "e": sympy.E}
-    if expression.variables == coordinate_names(len(symbols)):
+    if symbols and expression.variables == coordinate_names(len(symbols)):
         if len(symbols) <= 3:
             names.update(zip(_ALIASES, symbols, strict=False))
         names["r"] = sympy.sqrt(sum(s**2 for s in symbols))

@@ -10,17 +10,22 @@ from scipy.ndimage import distance_transform_edt
 from jumpnet.errors import GeometryError
 from jumpnet.geometry import Partition
 from jumpnet.reporting.canvas import FAINT, INK, PIECES, finished, new_figure, styled
-from jumpnet.reporting.grid import make_grid, planes
+from jumpnet.reporting.grid import make_grid, planes, whole_resolution
 from jumpnet.reporting.lines import runs
 from jumpnet.reporting.maps import draw_outlines, frame
 from jumpnet.reporting.surfaces import draw_surfaces
 
 MOST_LABELS = 40  # more names than this would hide the picture
+RESOLUTION = 500  # points along the longer side
 PANEL = 4.4  # inches, the longer side
 
 
 def plot_domain(
-    partition: Partition, path: str | PathLike[str] | None = None, *, title: str | None = None, resolution: int = 500
+    partition: Partition,
+    path: str | PathLike[str] | None = None,
+    *,
+    title: str | None = None,
+    resolution: int | None = None,
 ) -> Figure:
     """The pieces, coloured and named in 1-D and 2-D, as surfaces inside the outer one in 3-D; written to `path`.
 
@@ -35,7 +40,7 @@ def plot_domain(
             f"a domain in {partition.dim} dimensions cannot be drawn; plot_solution shows planes of it."
         )
     draw = {1: _line, 2: _areas, 3: _surfaces}[partition.dim]
-    figure = draw(partition, resolution)
+    figure = draw(partition, whole_resolution(resolution, RESOLUTION))
     if title:
         figure.suptitle(title, fontsize=12, color=INK)
     return finished(figure, path)

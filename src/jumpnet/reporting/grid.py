@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int
 
+from jumpnet.errors import SolutionError
 from jumpnet.geometry import Partition
 from jumpnet.geometry.shape import Shape
 
@@ -21,9 +22,9 @@ class Plane:
 
     @property
     def name(self) -> str:
-        """What stands still, such as x3 = 0; empty in 2-D."""
+        """What stands still, such as $x_3 = 0$; empty in 2-D."""
         still = [k for k in range(len(self.fixed)) if k not in self.axes]
-        return ", ".join(f"x{k + 1} = {self.fixed[k]:.3g}" for k in still)
+        return ", ".join(f"$x_{k + 1} = {self.fixed[k]:.3g}$" for k in still)
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,30 @@ class Grid:
 
 
 def planes(partition: Partition, at: tuple[float, ...] | None = None) -> tuple[Plane, ...]:
-    """The plane itself in 2-D, else the three planes of the first three coordinates through a point (the middle)."""
-    lower, upper = partition.bounds
-    middle = tuple(((lower + upper) / 2).tolist()) if at is None else at
+    """The plane itself in 2-D, else the three planes of the first three coordinates through a point."""
+    through = _cut_most(partition) if at is None else at
     pairs = [(0, 1)] if partition.dim == 2 else [(0, 1), (0, 2), (1, 2)]
-    return tuple(Plane(pair, middle) for pair in pairs)
+    return tuple(Plane(pair, through) for pair in pairs)
+
+
+def _cut_most(partition: Partition) -> tuple[float, ...]:
+    """In each coordinate the value that cuts most pieces: the middle of the domain or of a piece, the former first."""
+    lower, upper = partition.bounds
+    boxes = [np.clip(shape.bounds, lower, upper) for shape in partition.pieces]
+    candidates = np.array([(lower + upper) / 2, *(box.mean(axis=0) for box in boxes)]).T.tolist()
+    return tuple(
+        max(values, key=lambda value: sum(box[0, k] < value < box[1, k] for box in boxes))
+        for k, values in enumerate(candidates)
+    )
+
+
+def whole_resolution(given: int | None, default: int) -> int:
+    """The number of points along the longer side that a user asks for."""
+    if given is None:
+        return default
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not 10 <= given <= 5000:
+        raise SolutionError(f"resolution is {given!r}; give a whole number of points from 10 to 5000.")
+    return int(given)
 
 
 def make_grid(partition: Partition, plane: Plane, resolution: int) -> Grid:

@@ -1,4 +1,4 @@
-"""The course of a training: loss, loss by kind of equation, damping."""
+"""The course of a solve: loss, loss by kind of equation, damping."""
 
 from collections.abc import Mapping
 from os import PathLike
@@ -21,6 +21,8 @@ KINDS: Mapping[str, str] = {
     "value": "values",
 }
 
+FEW = 30  # steps that are marked one by one
+
 
 def loss_by_kind(history: History) -> dict[str, Float[np.ndarray, " k"]]:
     """The loss of each kind of equation (pde, boundary, jump, flux, ...), summed over pieces and interfaces."""
@@ -31,30 +33,35 @@ def loss_by_kind(history: History) -> dict[str, Float[np.ndarray, " k"]]:
     }
 
 
-def plot_history(history: History, path: str | PathLike[str] | None = None) -> Figure:
-    """Loss and its parts over the steps, and the damping where the method has one; written to `path` if given."""
+def plot_history(history: History, path: str | PathLike[str] | None = None, *, unit: str = "step") -> Figure:
+    """Loss and its parts over the steps, and the damping where the method has one; written to `path` if given.
+
+    `unit` names what the horizontal axis counts, `solution.unit`: the history of a direct solve has levels, and its
+    loss is that of held-out points.
+    """
     if len(history) == 0:
-        raise SolutionError("the history is empty, so there is nothing to draw; it is filled by a training.")
+        raise SolutionError("the history is empty, so there is nothing to draw; it is filled by a solve.")
     damped = bool(np.isfinite(history.damping).any())
     figure = new_figure(7.0, 4.6 if damped else 3.2)
     ratios = {"height_ratios": [3, 1]} if damped else {}
     places = figure.subplots(2 if damped else 1, 1, sharex=True, squeeze=False, gridspec_kw=ratios)[:, 0]
     steps = np.arange(1, len(history) + 1)
-    axes = places[0]
-    axes.semilogy(steps, _positive(history.loss), color=INK, linewidth=2.0, label="loss", zorder=1)
+    axes, marker, edge = places[0], *(("o", 0.15) if len(history) <= FEW else ("", 0.0))
+    axes.semilogy(steps, _positive(history.loss), color=INK, linewidth=2.0, marker=marker, label="loss", zorder=1)
     for index, (kind, loss) in enumerate(loss_by_kind(history).items()):
         colour = LINES[index % len(LINES)]
-        axes.semilogy(steps, _positive(loss), color=colour, linewidth=1.0, label=KINDS.get(kind, kind), zorder=2)
-    styled(axes, ylabel="loss")
+        name = KINDS.get(kind, kind)
+        axes.semilogy(steps, _positive(loss), color=colour, linewidth=1.0, marker=marker, ms=4, label=name, zorder=2)
+    styled(axes, ylabel="held-out loss" if unit == "level" else "loss")
     axes.yaxis.set_major_locator(LogLocator(numticks=8))
     axes.grid(axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
-    axes.legend(fontsize=8, frameon=False, ncols=2, labelcolor=INK)
+    figure.legend(loc="outside upper center", fontsize=8, frameon=False, ncols=6, labelcolor=INK)
     if damped:
         places[1].semilogy(steps, _positive(history.damping), color=INK, linewidth=1.2)
         styled(places[1], ylabel="damping")
         places[1].grid(axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
-    places[-1].set_xlabel("step", fontsize=9, color=INK)
-    places[-1].set_xlim(1, max(len(history), 2))
+    places[-1].set_xlabel(unit, fontsize=9, color=INK)
+    places[-1].set_xlim(1 - edge, max(len(history), 2) + edge)
     places[-1].xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     figure.align_ylabels()
     return finished(figure, path)

@@ -40,26 +40,29 @@ def remembered(function: Values) -> Values:
 def quantity(solution: Solution, name: str, u: Values) -> Quantity:
     """The quantity of that name: u, error, exact, grad or flux (the last two by their length)."""
     if name == "u":
-        return Quantity(name, "solution u", u)
-    if name == "grad":
-        return Quantity(name, "|grad u|", lambda x, p: np.linalg.norm(solution.grad(x, p), axis=1), "plasma")
-    if name == "flux":
-        return Quantity(name, "|A grad u|", lambda x, p: np.linalg.norm(solution.flux(x, p), axis=1), "plasma")
+        return Quantity(name, "solution $u$", u)
+    if name in ("grad", "flux"):
+        vectors, title = (solution.grad, r"\nabla u") if name == "grad" else (solution.flux, r"A \nabla u")
+        return Quantity(name, f"$|{title}|$", lambda x, p: np.linalg.norm(vectors(x, p), axis=1), "plasma")
     if name not in ("error", "exact"):
-        raise SolutionError(f"what is {name!r}; choose u, error, exact, grad or flux, or several of them in a list.")
+        raise _unknown(name)
     exact = solution.exact
     if exact is None:
         raise SolutionError(
             f'what is "{name}", but the exact solution is not known here; give the problem exact=, or plot "u".'
         )
     if name == "exact":
-        return Quantity(name, "exact solution", lambda x, piece: piecewise_values(exact, x, piece))
+        return Quantity(name, r"exact solution $u_\mathrm{exact}$", lambda x, piece: piecewise_values(exact, x, piece))
 
     def error(x: np.ndarray, piece: np.ndarray) -> np.ndarray:
         # A difference of exactly zero has no logarithm; the colour scale ends far above this.
         return np.maximum(np.abs(u(x, piece) - piecewise_values(exact, x, piece)), TINY)
 
-    return Quantity(name, "error |u - exact|", error, "magma", logarithmic=True)
+    return Quantity(name, r"error $|u - u_\mathrm{exact}|$", error, "magma", logarithmic=True)
+
+
+def _unknown(what: object) -> SolutionError:
+    return SolutionError(f"what is {what!r}; choose u, error, exact, grad or flux, or several of them in a list.")
 
 
 def quantities(solution: Solution, what: str | Sequence[str] | None) -> tuple[Quantity, ...]:
@@ -68,6 +71,6 @@ def quantities(solution: Solution, what: str | Sequence[str] | None) -> tuple[Qu
         what = ("u",) if solution.exact is None else ("u", "error")
     names = (what,) if isinstance(what, str) else tuple(what) if isinstance(what, Sequence) else ()
     if not names:
-        raise SolutionError(f"what is {what!r}; choose u, error, exact, grad or flux, or several of them in a list.")
+        raise _unknown(what)
     u = remembered(solution)
     return tuple(quantity(solution, name, u) for name in names)

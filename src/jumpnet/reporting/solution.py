@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from jumpnet.errors import SolutionError
 from jumpnet.geometry import Partition
 from jumpnet.reporting.canvas import INK, LINES, finished, new_figure
-from jumpnet.reporting.grid import Grid, make_grid, planes
+from jumpnet.reporting.grid import Grid, make_grid, planes, whole_resolution
 from jumpnet.reporting.lines import draw_line, runs
 from jumpnet.reporting.maps import draw_quantity
 from jumpnet.reporting.quantities import Quantity, quantities
@@ -34,7 +34,7 @@ def plot_solution(
 
     `what` names one or several of u, error, exact, grad, flux (lengths of vectors); by default u, and beside it the
     error where the exact solution is known. In 3-D and beyond three planes through the point `at` are shown, by default
-    through the middle. `resolution` is the number of points along the longer side.
+    where they cut most pieces. `resolution` is the number of points along the longer side.
     """
     partition = solution.partition
     if partition is None:
@@ -43,7 +43,7 @@ def plot_solution(
             "give the problem back: solution.with_problem(problem)."
         )
     chosen = quantities(solution, what)
-    points = _resolution(resolution, RESOLUTION.get(partition.dim, 160))
+    points = whole_resolution(resolution, RESOLUTION.get(partition.dim, 160))
     if partition.dim == 1:
         figure = _lines(partition, chosen, points)
     else:
@@ -81,14 +81,6 @@ def _maps(partition: Partition, chosen: tuple[Quantity, ...], grids: list[Grid])
     for row, quantity in zip(places, chosen, strict=True):
         draw_quantity(figure, list(row), grids, partition, quantity)
     return figure
-
-
-def _resolution(given: int | None, default: int) -> int:
-    if given is None:
-        return default
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not 10 <= given <= 5000:
-        raise SolutionError(f"resolution is {given!r}; give a whole number of points from 10 to 5000.")
-    return int(given)
 
 
 def _through(partition: Partition, at: ArrayLike | None) -> tuple[float, ...] | None:

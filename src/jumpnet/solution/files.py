@@ -15,10 +15,20 @@ from jumpnet.errors import SolutionError
 # The entry of a file's header that holds the description, and what such a file is called.
 SOLUTION, CHECKPOINT = "jumpnet", "jumpnet.checkpoint"
 CALLED = {SOLUTION: "solution", CHECKPOINT: "checkpoint"}
+# What reading a description may raise that was damaged or forged.
+NONSENSE = (LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError, RecursionError)
+
+
+def file_path(path: str | PathLike[str]) -> Path:
+    """The path that a user gave."""
+    try:
+        return Path(path)
+    except TypeError:
+        raise SolutionError(f"the path {path!r} is not the name of a file; give text or a pathlib.Path.") from None
 
 
 def write(path: Path, kind: str, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    """Write a file: a full disk or a crash leaves the old one as it was. Raises OSError."""
+    """Write a file: a full disk or a crash leaves the old one as it was. Raises OSError or ValueError."""
     tensors = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     content = to_bytes(tensors, metadata={kind: json.dumps(description, allow_nan=True)})
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -35,7 +45,9 @@ def write(path: Path, kind: str, description: dict[str, Any], arrays: dict[str, 
 
 def read(path: str | PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The description and the arrays of a file of the given kind."""
-    called = CALLED[kind]
+    called, path = CALLED[kind], file_path(path)
+    if path.is_dir():
+        raise SolutionError(f"{str(path)!r} is a folder; give the path of a saved {called}.")
     try:
         with safe_open(path, framework="np") as file:
             text = (file.metadata() or {}).get(kind)
@@ -48,7 +60,7 @@ def read(path: str | PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str
         raise SolutionError(f"{str(path)!r} is not a jumpnet {called}; give the path of one.")
     try:
         description = json.loads(text)
-    except ValueError as problem:
+    except NONSENSE as problem:
         raise damaged(path, problem) from None
     return description, arrays
 

@@ -9,7 +9,7 @@ from jumpnet.optim import Status
 
 @dataclass(frozen=True)
 class Residual:
-    """The root mean square residual of one family of equations on points the training never saw.
+    """The root mean square residual of one family of equations at points the solve never saw.
 
     `physical` is in the units of the equation; `scaled` divides by the size of the equation's coefficients and of the
     data, so that families can be compared with each other and with 1.
@@ -36,7 +36,10 @@ class Errors:
 
 @dataclass(frozen=True)
 class TrustReport:
-    """What a careful reader wants to know before using a solution."""
+    """What a careful reader wants to know before using a solution.
+
+    `unit` is what `steps` counts: the steps of a training or the levels of a direct solve.
+    """
 
     status: Status
     loss: float
@@ -47,33 +50,50 @@ class TrustReport:
     errors: Errors | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     estimate: float = math.nan
+    unit: str = "step"
 
     @property
     def worst(self) -> Residual | None:
         """The family of equations with the largest scaled residual on held-out points."""
         return max(self.held_out, key=lambda r: r.scaled, default=None)
 
+    @property
+    def seeds(self) -> tuple[dict[str, Any], ...]:
+        """How each seed came out, where there were several."""
+        return tuple(self.settings.get("trials", ()))
+
+    @property
+    def chosen_by(self) -> str:
+        """What the best of several seeds is the best by."""
+        return "estimated error" if self.unit == "level" else "held-out loss"
+
+    def counted(self, steps: int) -> str:
+        """A number of steps or levels in words."""
+        return f"{steps} {self.unit}{'s' if steps != 1 else ''}"
+
     def __str__(self) -> str:
-        lines = [
-            f"status     {self.status.name.lower()}: {self.status}",
-            f"training   loss {self.loss:.2e} after {self.steps} steps, {self.parameters} parameters",
-            f"held out   loss {self.held_out_loss:.2e} on points the training never saw",
-        ]
+        lines = [f"status     {self.status.name.lower()}: {self.status}"]
         if "method" in self.settings:
-            lines.insert(1, f"method     {self.settings['method']}")
-        if not math.isnan(self.estimate):
+            lines.append(f"method     {self.settings['method']}")
+        if math.isfinite(self.estimate):
             lines.append(f"estimate   L2 error {self.estimate:.1e}, from residuals and changes alone")
         if self.errors is not None:
             lines.append(f"error      {self.errors}")
+        lines += [
+            f"solve      loss {self.loss:.2e} after {self.counted(self.steps)}, {self.parameters} parameters",
+            f"held out   loss {self.held_out_loss:.2e} at points the solve never saw",
+        ]
         width = max((len(r.term) for r in self.held_out), default=0)
         lines += [
             f"  {r.term:<{width}}  {r.rows:5d} rows   residual {r.physical:.1e}   scaled {r.scaled:.1e}"
             for r in self.held_out
         ]
-        if trials := self.settings.get("trials"):
-            lines.append(f"seeds      the best of {len(trials)} by held-out loss")
-            lines += [
-                f"  seed {t['seed']}   held out {t['held_out_loss']:.1e}   {t['steps']} steps   {t['status']}"
-                for t in trials
-            ]
+        if self.seeds:
+            lines.append(f"seeds      the best of {len(self.seeds)} by {self.chosen_by}")
+        for seed in self.seeds:
+            estimate = f"   estimate {seed['estimate']:.1e}" if "estimate" in seed else ""
+            lines.append(
+                f"  seed {seed['seed']}{estimate}   held out {seed['held_out_loss']:.1e}   "
+                f"{self.counted(seed['steps'])}   {seed['status']}"
+            )
         return "\n".join(lines)

@@ -1,13 +1,13 @@
-"""The solution: answers questions about u, from the trained numbers alone.
+"""The solution: answers questions about u, from its parameters alone.
 
-Every answer is a functional at sites, taken through the same charts and the same network as in training: a value is
+Every answer is a functional at sites, taken through the same charts and the same network as in the solve: a value is
 a0 = 1, a derivative a1 = e_i, and a one-sided value is a site whose cell is chosen by the caller.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from jumpnet.charts import Atlas
 from jumpnet.collocation import Stream
 from jumpnet.errors import SolutionError
+from jumpnet.expressions import shorten
 from jumpnet.fields import Field, TensorField
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
@@ -24,6 +25,10 @@ from jumpnet.optim import History, Status
 from jumpnet.problem import Problem
 from jumpnet.rows import Sites
 from jumpnet.solution.report import Errors, Residual, TrustReport
+
+if TYPE_CHECKING:
+    from jumpnet.geometry.rules import Integral
+    from jumpnet.solution.quantities import Balance
 
 # Points are evaluated in padded batches of a few sizes, so that compiled code is reused between calls.
 SMALLEST_BATCH, LARGEST_BATCH = 64, 16384
@@ -59,6 +64,11 @@ class Solution:
     exact: tuple[Field, ...] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """What `steps` counts: a "step" of a training, or a "level" of a direct solve."""
+        return "level" if isinstance(self.network, Frozen) else "step"
 
     def __call__(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, " n"]:
         """u at points (n, d); on an interface use `side`, or name the piece."""
@@ -96,16 +106,43 @@ class Solution:
         a, b, n = self._located_partition().sides(points)
         return np.sum((self.flux(points, a) - self.flux(points, b)) * n, axis=1)
 
+    def net_flux(self, over: tuple[int, int] | str) -> "Integral":
+        """The integral of A grad u . n over an interface (a, b), on the side of a and n pointing to a, or over a part
+        of the boundary, n pointing outward."""
+        from jumpnet.solution.quantities import net_flux
+
+        return net_flux(self, over)
+
+    def mean(self, piece: int | None = None) -> "Integral":
+        """The mean of u over a piece, or over the domain."""
+        from jumpnet.solution.quantities import mean
+
+        return mean(self, piece)
+
+    def energy(self, piece: int | None = None) -> "Integral":
+        """The integral of (grad u . A grad u + lam u^2)/2 over a piece, or over the domain."""
+        from jumpnet.solution.quantities import energy
+
+        return energy(self, piece)
+
+    def balances(self) -> "tuple[Balance, ...]":
+        """The flux out of each piece, and of the domain, against its sources: equal for the exact solution."""
+        from jumpnet.solution.quantities import balances
+
+        return balances(self)
+
     def errors(self, points: int | None = None, *, seed: int | None = None) -> Errors:
         """Differences from the exact solution at random test points, by default ten times the interior points.
 
-        At least 2,000: a direct solution may need no interior points at all.
+        At least 2,000, as a direct solution may need no interior points at all, and at most 100,000.
         """
         if self.exact is None or self.partition is None:
             raise SolutionError(
                 "the exact solution is not known here; give the problem exact= or use manufactured(...)."
             )
-        count = points if points is not None else max(10 * int(self.settings.get("interior", 0)), 2000)
+        count = points if points is not None else int(np.clip(10 * self.settings.get("interior", 0), 2000, 100_000))
+        if count == 0:
+            raise SolutionError("the error is asked for at 0 points; give at least one.")
         entropy = [self.seed if seed is None else seed, int(Stream.TEST)]
         x, piece = self.partition.sample_interior(count, seed=entropy)
         exact = piecewise_values(self.exact, x, piece)
@@ -127,6 +164,7 @@ class Solution:
             self.errors() if known else None,
             dict(self.settings),
             self.estimate,
+            self.unit,
         )
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -141,14 +179,16 @@ class Solution:
 
         return plot_solution(self, path, **options)
 
-    def write_report(self, path: str | PathLike[str]) -> None:
-        """An HTML page about the solution: settings, residuals, errors, figures."""
+    def write_report(self, path: str | PathLike[str], *, title: str | None = None) -> None:
+        """An HTML page about the solution: method, estimated error, residuals, figures, settings."""
         from jumpnet.reporting import write_report
 
-        write_report(self, path)
+        write_report(self, path, title=title)
 
     def with_problem(self, problem: Problem) -> "Solution":
         """The same solution with the problem it solves at hand again (after loading one that held callables)."""
+        if not isinstance(problem, Problem):
+            raise SolutionError(f"with_problem needs a jn.Problem, not {type(problem).__name__}.")
         if problem.dim != self.dim or problem.partition.size != self.pieces:
             raise SolutionError(
                 f"the problem has {problem.dim} dimensions and {problem.partition.size} pieces, the solution "
@@ -164,16 +204,18 @@ class Solution:
         )
 
     def __repr__(self) -> str:
+        estimate = f", estimated error {self.estimate:.1e}" if np.isfinite(self.estimate) else ""
         return (
             f"Solution({self.dim}-D, {self.pieces} pieces, {self.network.size} parameters, "
-            f"{self.status.name.lower()}, loss {self.loss:.1e}, held-out loss {self.held_out_loss:.1e})"
+            f"{self.status.name.lower()}{estimate}, loss {self.loss:.1e}, held-out loss {self.held_out_loss:.1e})"
         )
 
     def _points(self, x: ArrayLike) -> Float[np.ndarray, "n d"]:
         try:
-            points = np.asarray(x, float)
+            points = np.asarray(x)
+            points = points.astype(float, casting="same_kind" if points.dtype.kind == "c" else "unsafe", copy=False)
         except (TypeError, ValueError):
-            raise SolutionError("the points are not numbers; give an array of shape (n, d).") from None
+            raise SolutionError("the points are not real numbers; give an array of shape (n, d).") from None
         if points.ndim == 1 and self.dim == 1:
             points = points[:, None]
         if points.ndim != 2 or points.shape[1] != self.dim:
@@ -184,14 +226,18 @@ class Solution:
         """Points and the cell each is seen from."""
         points = self._points(x)
         if piece is not None:
-            cell = np.asarray(piece, int)
+            cell = np.asarray(piece)
+            if cell.dtype.kind not in "iu" and cell.size:
+                raise SolutionError(f"piece is {shorten(piece)}; give a whole number, or one for each point.")
             if cell.shape not in ((), (len(points),)):
                 raise SolutionError(
                     f"{cell.size} pieces are named for {len(points)} points; give one, or one for each."
                 )
             cell = np.broadcast_to(cell, len(points)).astype(np.int32)
             if cell.size and not (0 <= cell.min() and cell.max() < self.pieces):
-                raise SolutionError(f"piece {piece!r} does not exist; pieces are numbered 0 to {self.pieces - 1}.")
+                raise SolutionError(
+                    f"piece {shorten(piece)} does not exist; pieces are numbered 0 to {self.pieces - 1}."
+                )
             return points, cell
         cell = self._located_partition().label(points)
         outside = cell < 0

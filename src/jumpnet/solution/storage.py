@@ -1,7 +1,6 @@
 """Solutions as files: safetensors for the numbers, JSON in its header for everything else. Parsed, never executed."""
 
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,18 @@ from jumpnet.charts import Atlas
 from jumpnet.errors import JumpnetError, SolutionError
 from jumpnet.fields import field_from_spec, tensor_from_spec
 from jumpnet.geometry import Partition
-from jumpnet.models import network_from_spec, network_spec
+from jumpnet.models import Frozen, network_from_spec, network_spec
+from jumpnet.models.checked import whole
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem
-from jumpnet.solution.files import SOLUTION, damaged, read, write
+from jumpnet.rows import Sites
+from jumpnet.solution.files import NONSENSE, SOLUTION, damaged, file_path, read, write
 from jumpnet.solution.report import Residual
 from jumpnet.solution.solution import Solution
 
 FORMAT = 1
+# More than this is not meant seriously.
+MOST_DIMENSIONS, LARGEST_COUNT, LARGEST_SEED = 100, 10**9, 2**64
 COLUMNS = ("step", "loss", "loss_of_term", "damping", "step_norm", "seconds")
 
 
@@ -25,10 +28,11 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
     """Write a solution to one file, atomically."""
     arrays = {"theta": solution.theta} | {f"history.{name}": getattr(solution.history, name) for name in COLUMNS}
     try:
-        write(Path(path), SOLUTION, _header(solution), arrays)
-    except OSError as problem:
+        write(file_path(path), SOLUTION, _header(solution), arrays)
+    except (OSError, ValueError) as problem:  # ValueError: no name, or a null character in it
+        reason = getattr(problem, "strerror", None) or problem
         raise SolutionError(
-            f"{str(path)!r} cannot be written ({problem.strerror}); the solution is still in memory, "
+            f"{str(path)!r} cannot be written ({reason}); the solution is still in memory, "
             "give another path to solution.save(path)."
         ) from None
 
@@ -37,10 +41,10 @@ def load(path: str | PathLike[str]) -> Solution:
     """Read a solution back; it evaluates bit for bit, without the code that stated the problem."""
     header, tensors = read(path, SOLUTION)
     try:
-        return _solution(header, tensors)
+        return _fitting(_solution(header, tensors))
     except JumpnetError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, AssertionError) as problem:
+    except NONSENSE as problem:
         raise damaged(path, problem) from None
 
 
@@ -95,20 +99,71 @@ def _solution(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Solutio
         theta=theta,
         atlas=Atlas.from_spec(header["charts"]),
         scale=float(header["scale"]),
-        dim=int(header["dim"]),
-        pieces=int(header["pieces"]),
+        dim=whole("dim", header["dim"], MOST_DIMENSIONS),
+        pieces=whole("pieces", header["pieces"]),
         partition=partition,
         tensors=tuple(None if tensor is None else tensor_from_spec(tensor) for tensor in header["tensors"]),
         status=Status[header["status"]],
         loss=float(header["loss"]),
         steps=int(header["steps"]),
         history=History(tuple(header["terms"]), **columns),
-        seed=int(header["seed"]),
-        held_out=tuple(Residual(*item) for item in header["held_out"]),
+        seed=whole("seed", header["seed"], LARGEST_SEED),
+        held_out=tuple(
+            Residual(str(term), int(rows), float(physical), float(scaled))
+            for term, rows, physical, scaled in header["held_out"]
+        ),
         held_out_loss=float(header["held_out_loss"]),
         estimate=float(header.get("estimate", "nan")),
         problem=problem,
         exact=None if header["exact"] is None else tuple(field_from_spec(item) for item in header["exact"]),
-        settings=header["settings"],
-        missing=tuple(header["missing"]),
+        settings=_settings(header["settings"]),
+        missing=tuple(map(str, header["missing"])),
     )
+
+
+def _settings(spec: dict[str, Any]) -> dict[str, Any]:
+    """The settings, of which the report uses some as numbers."""
+    if "interior" in spec:
+        whole("interior", spec["interior"], LARGEST_COUNT)
+    return spec | {"trials": [_trial(trial) for trial in spec["trials"]]} if "trials" in spec else dict(spec)
+
+
+def _trial(spec: dict[str, Any]) -> dict[str, Any]:
+    known = {"estimate": float(spec["estimate"])} if "estimate" in spec else {}
+    return spec | {
+        "seed": whole("seed", spec["seed"], LARGEST_SEED),
+        "steps": whole("steps", spec["steps"], LARGEST_COUNT),
+        "held_out_loss": float(spec["held_out_loss"]),
+        "status": Status[spec["status"].upper()].name.lower(),
+        **known,
+    }
+
+
+def _fitting(solution: Solution) -> Solution:
+    """The solution, if its parts fit together: then no question about it fails for what was in the file."""
+    network, parts, history = solution.network, solution.partition, solution.history
+    frozen = isinstance(network, Frozen)
+    lengths = {len(getattr(history, name)) for name in COLUMNS}
+    if not (
+        0 < solution.pieces <= (len(network.of_cell) if frozen else network.cells)
+        and solution.atlas.inputs == (solution.dim if frozen else network.inputs)
+        and (parts is None or (parts.dim, parts.size) == (solution.dim, solution.pieces))
+        and (solution.exact is None or len(solution.exact) == solution.pieces)
+        and len(lengths) == 1
+        and history.loss_of_term.shape[1:] == (len(history.terms),)
+        and solution.theta.dtype == float
+    ):
+        raise SolutionError("the parts of the file do not fit together; it is damaged or forged.")
+    _probe(solution)
+    return solution
+
+
+def _probe(solution: Solution) -> None:
+    """Charts and frozen functions at the origin, seen from each piece: shapes that do not fit raise an error."""
+    d, network = solution.dim, solution.network
+    with np.errstate(all="ignore"):  # the origin may be a pole
+        for piece in range(solution.pieces):
+            at = Sites(np.zeros((1, d)), np.array([piece]), np.ones(1), np.ones((1, d)), np.zeros((1, d, d)))
+            solution.atlas.push(at)
+            if isinstance(network, Frozen):
+                network.of_cell[piece].functionals(at)

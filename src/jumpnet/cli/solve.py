@@ -1,0 +1,39 @@
+"""`jumpnet solve`: a problem file, solved, reported and drawn."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from jumpnet.cli.check import constants_of
+from jumpnet.cli.session import INTERRUPTED, Session, exit_code, output_directory
+
+
+def run(
+    session: Session,
+    file: str,
+    output: str | None,
+    settings: Sequence[str],
+    options: dict[str, Any],
+    as_json: bool,
+) -> int:
+    """Read, solve, print the report and the quantities, and write the files if there is a place for them."""
+    from jumpnet.files import read_file
+    from jumpnet.files.outputs import described, results, write
+
+    read = read_file(file, constants_of(settings))
+    folder = None if output is None else output_directory(output)
+    solution = read.solve(progress=not session.quiet, **options)  # a bar for each way that is tried
+    if folder is not None:
+        solution.save(folder / f"{read.name}.jumpnet")
+        session.keep(folder / f"{read.name}.jumpnet")
+    if exit_code(solution.status) == INTERRUPTED:
+        raise KeyboardInterrupt
+    found = results(read, solution)
+    if folder is not None:
+        write(read, solution, found, folder, session.keep)
+    if as_json:
+        session.say(json.dumps(found | {"files": [str(path) for path in session.written]}, indent=2))
+    else:
+        session.say(described(read, solution, found))
+        session.say_written()
+    return exit_code(solution.status)

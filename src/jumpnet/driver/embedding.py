@@ -1,0 +1,35 @@
+"""How long a label has to be: `CategoricalEmbedding(dim="auto")` begins short and grows where that does not suffice."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from jumpnet.models import CategoricalEmbedding, Model, suggested_dim
+from jumpnet.optim import Status
+from jumpnet.solution import Solution
+
+# Each attempt is a whole training; the label is doubled this many times at most.
+MOST_DOUBLINGS = 2
+
+
+def grown(model: Model, pieces: int, train: Callable[[Model], Solution], *, once: bool) -> Solution:
+    """The solution of the first label that lets the training converge, else the best by held-out loss.
+
+    Other models, and any model if `once`, are trained as they are.
+    """
+    if once or not isinstance(model, CategoricalEmbedding) or model.dim != "auto":
+        return train(model)
+    found: list[Solution] = []
+    for dim in _dims(pieces):
+        found.append(train(replace(model, dim=dim)))
+        if found[-1].status in (Status.CONVERGED, Status.INTERRUPTED):
+            break
+    best = min(found, key=lambda solution: np.nan_to_num(solution.held_out_loss, nan=np.inf))
+    return replace(best, settings=best.settings | {"embedding": [s.settings["model"] for s in found]})
+
+
+def _dims(pieces: int) -> list[int]:
+    """15 % of the pieces, twice and four times as much, and never more than there are pieces."""
+    first = suggested_dim(pieces)
+    return sorted({min(first << doublings, pieces) for doublings in range(MOST_DOUBLINGS + 1)})

@@ -1,0 +1,63 @@
+"""What was understood of a problem file, as plain data: pieces, interfaces, conditions, sizes and contrasts."""
+
+from typing import Any
+
+import numpy as np
+
+from jumpnet.files.problemfile import ProblemFile
+from jumpnet.problem import Problem
+
+PROBES = 64  # points of each piece and interface at which coefficients are looked at
+SEED = 60217
+
+
+def explained(read: ProblemFile) -> dict[str, Any]:
+    """Everything that `jumpnet check` shows; JSON can hold it."""
+    problem, parts = read.problem, read.problem.partition
+    sizes = _sizes(problem)
+    conditions = {part: condition.kind for part, condition in problem.boundary.items()}
+    return {
+        "title": read.title,
+        "dimensions": problem.dim,
+        "domain": read.file.domain.kind,
+        "constants": dict(read.builder.scope.constants),
+        "pieces": [
+            {"number": k, "name": name, "measure": parts.measure(k), "A": list(sizes[k])}
+            for k, name in enumerate(parts.names)
+        ],
+        "interfaces": [
+            {
+                "pair": list(interface.pair),
+                "between": [parts.names[k] for k in interface.pair],
+                "measure": interface.measure,
+                "contrast": _contrast(problem, interface.pair),
+            }
+            for interface in parts.interfaces
+        ],
+        "boundary": conditions,
+        "contrast": max(high for _, high in sizes) / min(low for low, _ in sizes),
+        "equations": {"pieces": parts.size, "boundary": len(conditions), "jumps": 2 * len(parts.interfaces)},
+        "exact solution": problem.exact is not None,
+        "solve": read.file.solve.model_dump(exclude_none=True),
+        "probes": {name: len(x) for name, (x, _) in read.probes().items()},
+        "quantities": {name: entry.kind for name, entry in read.file.quantities.items()},
+    }
+
+
+def _sizes(problem: Problem) -> list[tuple[float, float]]:
+    """The smallest and the largest eigenvalue of A in each piece."""
+    parts = problem.partition
+    x, labels = parts.sample_interior(PROBES * parts.size, seed=SEED, minimum=PROBES)
+    found = []
+    for piece in range(parts.size):
+        eigenvalues = np.linalg.eigvalsh(problem.A[piece].value(x[labels == piece]))
+        found.append((float(eigenvalues.min()), float(eigenvalues.max())))
+    return found
+
+
+def _contrast(problem: Problem, pair: tuple[int, int]) -> float:
+    """By how much n . A n changes across an interface, at most."""
+    x, normals = problem.partition.sample_interface(pair, PROBES, seed=SEED)
+    across = [np.einsum("ni,nij,nj->n", normals, problem.A[piece].value(x), normals) for piece in pair]
+    ratio = across[0] / across[1]
+    return float(np.maximum(ratio, 1.0 / ratio).max())

@@ -1,0 +1,92 @@
+"""What a solved problem file leaves behind: numbers, tables and pages."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jumpnet.files.problemfile import ProblemFile
+from jumpnet.reporting import plot_domain, plot_solution, write_report
+from jumpnet.reporting.canvas import write_file
+from jumpnet.solution import Solution
+
+
+def results(read: ProblemFile, solution: Solution) -> dict[str, Any]:
+    """Status, error, the wanted quantities and the balances; JSON can hold it."""
+    report = solution.report()
+    found = {
+        "title": read.title,
+        "status": solution.status.name.lower(),
+        "converged": solution.status.ok,
+        "estimate": _finite(solution.estimate),
+        "held out loss": _finite(solution.held_out_loss),
+        "error": None if report.errors is None else {"l2": report.errors.l2, "linf": report.errors.linf},
+        "quantities": {
+            name: {"value": integral.value, "quadrature error": integral.error}
+            for name, integral in read.quantities(solution).items()
+        },
+        "balances": {
+            balance.name: {"outflow": balance.outflow.value, "source": balance.source.value, "defect": balance.defect}
+            for balance in solution.balances()
+        },
+    }
+    return found
+
+
+def described(read: ProblemFile, solution: Solution, found: dict[str, Any]) -> str:
+    """The same in words, after the trust report."""
+    lines = [read.title, str(solution.report())]
+    if found["quantities"]:
+        width = max(len(name) for name in found["quantities"])
+        lines.append("quantities, with the error of the quadrature alone")
+        for name, of in found["quantities"].items():
+            lines.append(f"  {name:<{width}}  {of['value']:.10g}  (± {of['quadrature error']:.1e})")
+    lines.append("flux balance: what leaves each piece, what its sources ask for, the relative difference")
+    width = max(len(name) for name in found["balances"])
+    for name, of in found["balances"].items():
+        lines.append(f"  {name:<{width}}  {of['outflow']:.6g}  {of['source']:.6g}  {of['defect']:.1e}")
+    return "\n".join(lines)
+
+
+def probed(read: ProblemFile, solution: Solution) -> str:
+    """The probes as CSV: probe, coordinates, piece, u, flux."""
+    d = solution.dim
+    buffer = io.StringIO()
+    table = csv.writer(buffer, lineterminator="\n")
+    table.writerow(["probe", *(f"x{k + 1}" for k in range(d)), "piece", "u", *(f"flux{k + 1}" for k in range(d))])
+    for name, (x, given) in read.probes().items():
+        piece = read.problem.partition.label(x) if given is None else given
+        rows = np.column_stack([solution(x, piece), solution.flux(x, piece)])
+        for point, label, values in zip(x.tolist(), piece.tolist(), rows.tolist(), strict=True):
+            table.writerow([name, *point, read.problem.partition.names[label], *values])
+    return buffer.getvalue()
+
+
+def write(
+    read: ProblemFile, solution: Solution, found: dict[str, Any], folder: Path, keep: Callable[[Path], None]
+) -> None:
+    """All files but the solution itself; `keep` hears of each that was written."""
+
+    def text(name: str, content: str) -> None:
+        write_file(folder / name, content.encode())
+        keep(folder / name)
+
+    text("report.txt", described(read, solution, found) + "\n")
+    text("quantities.json", json.dumps(found, indent=2) + "\n")
+    if read.file.probes:
+        text("probes.csv", probed(read, solution))
+    picture = plot_solution(solution, folder / f"{read.name}.png")
+    keep(folder / f"{read.name}.png")
+    if solution.dim <= 3:
+        plot_domain(read.problem.partition, folder / "domain.png")
+        keep(folder / "domain.png")
+    write_report(solution, folder / "report.html", title=read.title, picture=picture)
+    keep(folder / "report.html")
+
+
+def _finite(number: float) -> float | None:
+    return number if np.isfinite(number) else None

@@ -1,0 +1,142 @@
+"""A problem file that has been read: the problem it states, how to solve it, and the numbers it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jumpnet.driver import solve
+from jumpnet.driver.progress import Progress
+from jumpnet.errors import ProblemError
+from jumpnet.models import CategoricalEmbedding
+from jumpnet.optim import Direct, LevenbergMarquardt
+from jumpnet.problem import Problem
+from jumpnet.solution import Solution
+
+if TYPE_CHECKING:  # pydantic is loaded with the first file
+    from jumpnet.files.building import Builder
+    from jumpnet.files.schema import File, FluxEntry, IntegralEntry, Probe
+    from jumpnet.geometry.rules import Integral
+
+
+@dataclass(frozen=True, eq=False)
+class ProblemFile:
+    """What a file holds: `problem` is stated and checked, `solve` solves it as the file says."""
+
+    title: str
+    problem: Problem
+    file: File
+    builder: Builder
+    name: str = "problem"
+
+    def solve(self, *, progress: bool | Progress = False, **options: Any) -> Solution:
+        """The solution, by the file's settings where no others are given (those of `jn.solve`)."""
+        wanted = self.file.solve
+        chosen: dict[str, Any] = {"tol": wanted.tol, "seed": wanted.seed, "trials": wanted.trials}
+        if wanted.method == "direct":
+            chosen["optimizer"] = Direct()
+        elif wanted.method == "train":
+            chosen["optimizer"] = LevenbergMarquardt(steps=wanted.steps) if wanted.steps else LevenbergMarquardt()
+            if wanted.neurons:
+                chosen["model"] = CategoricalEmbedding(neurons=wanted.neurons)
+        return solve(self.problem, progress=progress, **(chosen | options))
+
+    def quantities(self, solution: Solution) -> dict[str, Integral]:
+        """The numbers that the file asks for, by name."""
+        return {name: self._quantity(solution, entry, name) for name, entry in self.file.quantities.items()}
+
+    def probes(self) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
+        """The points (n, d) of each probe, and the piece they are seen from if the file names one."""
+        return {name: self._probe(entry, f"probes.{name}") for name, entry in self.file.probes.items()}
+
+    def _quantity(self, solution: Solution, entry: FluxEntry | IntegralEntry, name: str) -> Integral:
+        from jumpnet.geometry.rules import NOTHING
+        from jumpnet.solution import quantities
+
+        key = f"quantities.{name}"
+        if entry.kind == "flux":
+            if entry.boundary is not None:
+                return solution.net_flux(entry.boundary)
+            pairs = self.builder.pairs(entry.between or [], f"{key}.between")
+            return sum((solution.net_flux((a, b) if forward else (b, a)) for a, b, forward in pairs), NOTHING)
+        function = {"mean": quantities.mean, "integral": quantities.integral, "energy": quantities.energy}[entry.kind]
+        if entry.over is None:
+            return function(solution)
+        pieces = self.builder.pieces(entry.over, f"{key}.over")
+        if entry.kind != "mean":
+            return sum((function(solution, piece) for piece in pieces), NOTHING)
+        parts = self.problem.partition
+        whole = sum(parts.measure(piece) for piece in pieces)
+        return sum((function(solution, piece).scaled(parts.measure(piece) / whole) for piece in pieces), NOTHING)
+
+    def _probe(self, entry: Probe, key: str) -> tuple[np.ndarray, np.ndarray | None]:
+        scope = self.builder.scope
+        if (entry.line is None) == (entry.points is None):
+            raise ProblemError(f"{key} has {'neither' if entry.line is None else 'both'} of points and line; give one.")
+        if entry.line is not None:
+            start = scope.point(entry.line.start, f"{key}.line.start")
+            end = scope.point(entry.line.end, f"{key}.line.end")
+            x = np.linspace(np.array(start), np.array(end), entry.line.count)
+        else:
+            x = np.array([scope.point(p, f"{key}.points[{k}]") for k, p in enumerate(entry.points or [])])
+        if entry.piece is not None:
+            pieces = self.builder.pieces(entry.piece, f"{key}.piece")
+            if len(pieces) > 1:
+                raise ProblemError(f"{key}.piece is {entry.piece!r}, which is {len(pieces)} pieces; leave it out.")
+            return x, np.full(len(x), min(pieces))
+        outside = self.problem.partition.label(x) < 0
+        if outside.any():
+            raise ProblemError(f"{key}: the point {x[outside][0].tolist()} lies outside the domain; leave it out.")
+        return x, None
+
+    def check_outputs(self) -> None:
+        """Names, parts and points of the outputs, before a long computation."""
+        from jumpnet.files.values import at
+
+        self.probes()
+        for name, entry in self.file.quantities.items():
+            key = f"quantities.{name}"
+            if entry.kind != "flux":
+                if entry.over is not None:
+                    self.builder.pieces(entry.over, f"{key}.over")
+            elif (entry.between is None) == (entry.boundary is None):
+                raise ProblemError(
+                    f"{key} is a flux through an interface or the boundary; give one: between or boundary."
+                )
+            elif entry.between is not None:
+                self.builder.pairs(entry.between, f"{key}.between")
+            else:
+                with at(f"{key}.boundary"):
+                    self.problem.partition.part_name(str(entry.boundary))
+
+
+def read_file(path: str | PathLike[str], constants: Mapping[str, float] | None = None) -> ProblemFile:
+    """Read a problem file (TOML); `constants` replaces some of the numbers that the file gives names to."""
+    from jumpnet.files.reading import read_text
+
+    return read_as_file(read_text(path), constants, name=Path(path).stem, folder=Path(path).parent)
+
+
+def read_problem(path: str | PathLike[str], constants: Mapping[str, float] | None = None) -> Problem:
+    """The problem that a file (TOML) states; `constants` replaces some of its named numbers."""
+    return read_file(path, constants).problem
+
+
+def read_as_file(
+    text: str, constants: Mapping[str, float] | None = None, *, name: str = "problem", folder: Path | None = None
+) -> ProblemFile:
+    """The same for the text of a file."""
+    from jumpnet.files.building import Builder
+    from jumpnet.files.reading import parse
+
+    file = parse(text)
+    with np.errstate(all="ignore"):  # what overflows is not finite, and refused for that
+        builder = Builder.of(file, constants or {}, folder)
+        found = ProblemFile(file.title or name, builder.problem(), file, builder, name)
+        found.check_outputs()
+    return found

@@ -1,0 +1,173 @@
+"""The problem file as tables: which keys there are, and what each may hold.
+
+title, about           text
+[constants]            names for numbers; a formula may use those before it
+[domain]               a shape
+[materials.NAME]       A, lam
+[background]           what the pieces leave of the domain: name, material (or A, lam), f, exact
+[pieces.NAME]          shape, and the same as background; centers, without
+[boundary.PART]        kind and data of a condition; the part "rest" is all that are not named
+[[jumps]]              between two pieces: v, w
+[solve]                tol, seed, trials, method
+[probes.NAME]          points, or a line
+[quantities.NAME]      flux, mean, integral, energy
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from jumpnet.files.shapes import AnyShape, Entry
+from jumpnet.files.values import Coefficient, Formula, Number, Vector
+
+MOST_PIECES = 400
+MOST_POINTS = 100_000
+MOST_ENTRIES = 200
+
+Text = Annotated[str, StringConstraints(max_length=4000)]
+
+
+def _is_name(text: str) -> str:
+    if not (1 <= len(text) <= 60 and text.isprintable() and text.strip() == text):
+        raise ValueError("a name has 1 to 60 printable characters, without blanks at its ends; give another one")
+    return text
+
+
+Name = Annotated[str, AfterValidator(_is_name)]
+
+
+class Material(Entry):
+    """What a piece is made of."""
+
+    A: Coefficient = Field(description="the coefficient: a number, a formula or a matrix of these")
+    lam: Formula = Field(default=0.0, description="the zero-order coefficient")
+
+
+class Filling(Entry):
+    """What holds inside a piece: its material by name, or its coefficients."""
+
+    material: Name | None = None
+    A: Coefficient | None = None
+    lam: Formula | None = None
+    f: Formula = Field(default=0.0, description="the right-hand side; a heat source q is f = -q")
+    exact: Formula | None = Field(default=None, description="the solution where it is known, to measure errors by")
+
+
+class Background(Filling):
+    """What the pieces leave of the domain (piece 0)."""
+
+    name: Name = "background"
+
+
+class Piece(Filling):
+    """A part of the domain with its own material."""
+
+    shape: AnyShape
+    centers: list[Vector] | None = Field(
+        default=None, min_length=1, max_length=MOST_PIECES, description="one copy of the shape about each of these"
+    )
+    without: list[Name] = Field(default=[], max_length=MOST_PIECES, description="pieces that are cut out of this one")
+
+
+class DirichletEntry(Entry):
+    """u = g."""
+
+    kind: Literal["dirichlet"]
+    g: Formula = 0.0
+
+
+class NeumannEntry(Entry):
+    """A grad u . n = g, n pointing outward."""
+
+    kind: Literal["neumann"]
+    g: Formula = 0.0
+
+
+class RobinEntry(Entry):
+    """alpha u + A grad u . n = g, n pointing outward."""
+
+    kind: Literal["robin"]
+    alpha: Formula
+    g: Formula = 0.0
+
+
+AnyCondition = Annotated[DirichletEntry | NeumannEntry | RobinEntry, Field(discriminator="kind")]
+
+
+class JumpEntry(Entry):
+    """[u] = v and [A grad u . n] = w: [q] is q of the first minus q of the second, n points to the first."""
+
+    between: list[Name] = Field(min_length=2, max_length=2)
+    v: Formula = 0.0
+    w: Formula = 0.0
+
+
+class SolveEntry(Entry):
+    """How to solve: what `jn.solve` is told."""
+
+    method: Literal["auto", "direct", "train"] = "auto"
+    tol: float = Field(default=1e-8, gt=0, le=1, allow_inf_nan=False)
+    seed: int = Field(default=0, ge=0, lt=2**32)
+    trials: int = Field(default=1, ge=1, le=100)
+    neurons: int | None = Field(default=None, ge=1, le=2000, description="of a training")
+    steps: int | None = Field(default=None, ge=1, le=100_000, description="of a training")
+
+
+class Line(Entry):
+    """Points at equal distances from one end to the other."""
+
+    start: Vector
+    end: Vector
+    count: int = Field(default=101, ge=2, le=MOST_POINTS)
+
+
+class Probe(Entry):
+    """Where values and fluxes are wanted: a list of points or a line."""
+
+    points: list[Vector] | None = Field(default=None, min_length=1, max_length=MOST_POINTS)
+    line: Line | None = None
+    piece: Name | None = Field(default=None, description="seen from this piece, also beyond its edge")
+
+
+class FluxEntry(Entry):
+    """The integral of A grad u . n over an interface or a part of the boundary.
+
+    On an interface n points to the first of the two pieces and the flux is taken on its side.
+    """
+
+    kind: Literal["flux"]
+    between: list[Name] | None = Field(default=None, min_length=2, max_length=2)
+    boundary: Name | None = None
+
+
+class IntegralEntry(Entry):
+    """The integral or the mean of u, or the energy (grad u . A grad u + lam u^2)/2, over a piece or the domain."""
+
+    kind: Literal["mean", "integral", "energy"]
+    over: Name | None = Field(default=None, description="a piece; without it the whole domain")
+
+
+AnyQuantity = Annotated[FluxEntry | IntegralEntry, Field(discriminator="kind")]
+
+
+class File(Entry):
+    """A problem file of jumpnet."""
+
+    title: Text = ""
+    about: Text = ""
+    constants: dict[str, Number] = Field(default={}, max_length=MOST_ENTRIES)
+    domain: AnyShape
+    materials: dict[Name, Material] = Field(default={}, max_length=MOST_ENTRIES)
+    background: Background = Field(default=Background())
+    pieces: dict[Name, Piece] = Field(default={}, max_length=MOST_PIECES)
+    manufactured: bool = Field(default=False, description="derive f, g and the jumps from `exact`")
+    boundary: dict[Name, AnyCondition] = Field(min_length=1, max_length=2 * MOST_ENTRIES)
+    jumps: list[JumpEntry] = Field(default=[], max_length=MOST_PIECES)
+    solve: SolveEntry = Field(default=SolveEntry())
+    probes: dict[Name, Probe] = Field(default={}, max_length=MOST_ENTRIES)
+    quantities: dict[Name, AnyQuantity] = Field(default={}, max_length=MOST_ENTRIES)
+
+
+def json_schema() -> dict[str, Any]:
+    """The schema of problem files, for editors that complete and check TOML by one."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **File.model_json_schema()}

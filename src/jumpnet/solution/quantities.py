@@ -1,0 +1,153 @@
+"""Numbers that engineers ask of a solution: fluxes through surfaces, means, energies, and whether the books balance.
+
+Every number is an integral with the error of its quadrature. How well the fluxes of each piece balance its sources is a
+check of the solution that needs no exact one: it is a consequence of the equations that no row of the solve asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from jumpnet.errors import SolutionError
+from jumpnet.fields import ConstantField
+from jumpnet.geometry import Partition
+from jumpnet.geometry.quadrature import over_boundary, over_interface, over_piece
+from jumpnet.geometry.rules import ENDS, NOTHING, Integral, Integrand, total
+from jumpnet.problem import Problem
+from jumpnet.solution.solution import Solution
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Balance:
+    """The flux out of a piece (or of the domain) against what its sources ask for; the two are equal for the solution.
+
+    `outflow` is the integral of A grad u . n over the boundary, n outward; `source` that of f + lam u inside and, for
+    the domain, of the flux jumps w.
+    """
+
+    name: str
+    outflow: Integral
+    source: Integral
+
+    @property
+    def defect(self) -> float:
+        """|outflow - source| relative to the integrals of the absolute values; 0 where there is neither."""
+        difference, size = abs(self.outflow.value - self.source.value), self.outflow.size + self.source.size
+        return difference / size if size > 0.0 else difference
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name}: outflow {self.outflow.value:.6g}, sources {self.source.value:.6g}, off by {self.defect:.1e}"
+        )
+
+
+def net_flux(solution: Solution, over: Pair | str) -> Integral:
+    """The integral of A grad u . n over an interface (a, b) or a part of the boundary.
+
+    On an interface n points to a and the flux is taken on the side of a; on the boundary n points outward.
+    """
+    parts = _partition(solution)
+    if isinstance(over, str):
+        return total(over_boundary(parts, over), _normal_flux(solution, None))
+    a, b = over
+    return total(over_interface(parts, parts._pair((a, b))), _normal_flux(solution, a)).scaled(1.0 if a < b else -1.0)
+
+
+def integral(solution: Solution, piece: int | None = None) -> Integral:
+    """The integral of u over a piece or the domain."""
+    return _inside(solution, piece, lambda p, x: solution(x, p))
+
+
+def mean(solution: Solution, piece: int | None = None) -> Integral:
+    """The mean of u over a piece or the domain."""
+    volume = _inside(solution, piece, lambda p, x: np.ones(len(x))).value
+    about = integral(solution, piece).value / volume
+    # What is sampled has an uncertain volume too; the deviation from a first guess suffers less from it.
+    deviation = _inside(solution, piece, lambda p, x: solution(x, p) - about)
+    return Integral(about, 0.0, abs(about)) + deviation.scaled(1.0 / volume)
+
+
+def energy(solution: Solution, piece: int | None = None) -> Integral:
+    """The integral of (grad u . A grad u + lam u^2)/2 over a piece or the domain."""
+    problem = _problem(solution)
+
+    def density(p: int, x: np.ndarray) -> np.ndarray:
+        gradient, lam = solution.grad(x, p), problem.lam[p].value(x)
+        doubled = np.einsum("ni,nij,nj->n", gradient, problem.A[p].value(x), gradient)
+        return 0.5 * (doubled + lam * solution(x, p) ** 2 if lam.any() else doubled)
+
+    return _inside(solution, piece, density)
+
+
+def balances(solution: Solution) -> tuple[Balance, ...]:
+    """The balance of each piece, and of the domain as a whole."""
+    problem, parts = _problem(solution), _partition(solution)
+    pieces = [Balance(parts.names[p], _outflow(solution, p), _source(solution, problem, p)) for p in range(parts.size)]
+    if parts.size == 1:
+        return tuple(pieces)
+    outflow = total(over_boundary(parts), _normal_flux(solution, None))
+    source = sum((balance.source for balance in pieces), NOTHING)
+    for interface in parts.interfaces:
+        pair = interface.pair
+        films = total(over_interface(parts, pair), lambda x, n, pair=pair: problem.jump_data(pair, x, n)[1])
+        source = source + films
+    return (*pieces, Balance("domain", outflow, source))
+
+
+def _outflow(solution: Solution, piece: int) -> Integral:
+    """The flux out of a piece, seen from inside."""
+    parts, flux = _partition(solution), _normal_flux(solution, piece)
+    outflow = total(over_boundary(parts, piece=piece), flux)
+    for interface in parts.interfaces:
+        if piece in interface.pair:  # where the normal points to the lower piece
+            inward = piece == interface.pair[0]
+            outflow = outflow + total(over_interface(parts, interface.pair), flux).scaled(-1.0 if inward else 1.0)
+    return outflow
+
+
+def _source(solution: Solution, problem: Problem, piece: int) -> Integral:
+    """The integral of f + lam u over a piece; nothing is evaluated where they are zero."""
+    f, lam = problem.f[piece], problem.lam[piece]
+    without_f, without_lam = (isinstance(v, ConstantField) and v.number == 0.0 for v in (f, lam))
+    if without_f and without_lam:
+        return NOTHING
+
+    def density(x: np.ndarray, normals: np.ndarray) -> np.ndarray:
+        return f.value(x) if without_lam else f.value(x) + lam.value(x) * solution(x, piece)
+
+    return over_piece(_partition(solution), piece)(density)
+
+
+def _normal_flux(solution: Solution, piece: int | None) -> Integrand:
+    """A grad u . n, seen from a piece, or from the piece that a point of the outer boundary belongs to."""
+    parts = _partition(solution)
+
+    def flux(x: np.ndarray, normals: np.ndarray) -> np.ndarray:
+        seen = parts.label(x - ENDS * parts.domain.size * normals) if piece is None else piece
+        return np.sum(solution.flux(x, seen) * normals, axis=1)
+
+    return flux
+
+
+def _inside(solution: Solution, piece: int | None, function: Callable[[int, np.ndarray], np.ndarray]) -> Integral:
+    """The integral of function(piece, points) over a piece or all of them."""
+    parts = _partition(solution)
+    pieces = range(parts.size) if piece is None else (parts._piece(piece),)
+    return sum((over_piece(parts, p)(lambda x, n, p=p: function(p, x)) for p in pieces), NOTHING)
+
+
+def _partition(solution: Solution) -> Partition:
+    return solution._located_partition()
+
+
+def _problem(solution: Solution) -> Problem:
+    if solution.problem is None:
+        raise SolutionError(
+            "the equations of this solution are not known here; give the problem back: solution.with_problem(problem)."
+        )
+    return solution.problem

@@ -1,0 +1,70 @@
+"""`jumpnet check` and `jumpnet solve`: what they print, what they write, and how they leave."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import jumpnet as jn
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+WALL = str(EXAMPLES / "wall.toml")
+
+
+def test_check_says_what_it_understood(jumpnet, elsewhere):
+    result = jumpnet("check", WALL, "--picture", "wall.png", "--set", "film=2")
+    assert result.exit_code == 0, result.output
+    for word in ("brick", "foam", "contrast 20", "dirichlet", "film = 2", "heat lost (flux)", "1-2", "wall.png"):
+        assert word in result.stdout
+    assert (elsewhere / "wall.png").stat().st_size > 1000
+
+
+def test_check_for_scripts(jumpnet):
+    found = json.loads(jumpnet("check", WALL, "--json").stdout)
+    assert found["dimensions"] == 1 and len(found["interfaces"]) == 3
+    assert json.loads(jumpnet("check", "--schema").stdout)["title"] == "File"
+
+
+def test_solve_writes_everything(jumpnet, elsewhere):
+    result = jumpnet("solve", WALL, "-o", "out")
+    assert result.exit_code == 0, result.output
+    assert {path.name for path in (elsewhere / "out").iterdir()} == {
+        "wall.jumpnet", "wall.png", "domain.png", "report.txt", "report.html", "quantities.json", "probes.csv",
+    }  # fmt: skip
+    assert "heat lost" in result.stdout and "flux balance" in result.stdout
+    found = json.loads((elsewhere / "out/quantities.json").read_text())
+    assert found["converged"] and found["balances"]["domain"]["defect"] < 1e-12
+    assert len((elsewhere / "out/probes.csv").read_text().splitlines()) == 82
+    assert jn.load("out/wall.jumpnet").status is jn.Status.CONVERGED
+
+
+def test_solve_for_scripts(jumpnet):
+    result = jumpnet("-q", "solve", WALL, "--set", "film=0", "--set", "step=0", "--json")
+    assert result.exit_code == 0 and result.stderr == ""
+    lost = json.loads(result.stdout)["quantities"]["heat lost"]["value"]
+    assert lost == pytest.approx(-25 / (0.04 / 0.7 + 0.24 / 0.5 + 0.12 / 0.035), rel=1e-9)
+
+
+def test_not_converged_is_code_1(jumpnet, elsewhere):
+    text = (EXAMPLES / "fin.toml").read_text() + '\n[solve]\nmethod = "train"\nneurons = 5\nsteps = 2\n'
+    (elsewhere / "fin.toml").write_text(text)
+    result = jumpnet("solve", "fin.toml")
+    assert result.exit_code == 1 and "step_limit" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments, word",
+    [
+        (("check", "nothing.toml"), "there is no file"),
+        (("check",), "give the problem file"),
+        (("solve", "."), "cannot be read"),
+        (("check", WALL, "--set", "film"), "NAME=NUMBER"),
+        (("check", WALL, "--set", "filn=2"), "constants.filn is not in the file"),
+        (("solve", WALL, "-o", WALL), "cannot be written"),
+    ],
+)
+def test_bad_input_is_code_2_and_one_line(jumpnet, arguments, word):
+    result = jumpnet(*arguments)
+    assert result.exit_code == 2 and result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert word in line

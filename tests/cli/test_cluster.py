@@ -1,0 +1,72 @@
+"""Trials on a dask.distributed scheduler with two workers on loopback, one of which is killed in mid-run."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from jumpnet.errors import JumpnetError
+from jumpnet.experiments import running
+from jumpnet.experiments.reproduction import Reproduction, Wanted
+from jumpnet.experiments.store import Store
+
+pytest.importorskip("distributed")
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """The scheduler's address and the processes of two workers."""
+    file = tmp_path / "scheduler.json"
+    environment = os.environ | {"PYTHONWARNINGS": "ignore"}
+    started = []
+
+    def start(*arguments: str) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:]]
+        with open(tmp_path / f"log{len(started)}", "wb") as log:
+            process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=log, stderr=log)
+        started.append(process)
+        return process
+
+    here = ("--host", "127.0.0.1")
+    start("dask_scheduler", *here, "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+    how = ("--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--no-nanny", "--scheduler-file", str(file))
+    workers = [start("dask_worker", *how) for _ in range(2)]
+    deadline = time.monotonic() + 60
+    while not file.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    yield json.loads(file.read_text())["address"], workers
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.filterwarnings("ignore")  # sockets and loops of dask's own, closed late
+def test_a_worker_killed_in_mid_run_loses_nothing(cluster, tmp_path):
+    address, workers = cluster
+    wanted = Wanted(("fa1",), ("SE",), trials=8, steps=50)
+    found = Reproduction(wanted, Store(tmp_path / "trials"))
+    done = []
+    for trial, record in found.run(cluster=address):
+        done.append(trial.name)
+        assert record["steps"] == 50
+        if len(done) == 2:
+            workers[0].send_signal(signal.SIGKILL)
+    assert sorted(done) == sorted(trial.name for trial in found.trials) and len(set(done)) == len(done) == 8
+    assert Reproduction(wanted, Store(tmp_path / "trials")).waiting == []
+    assert workers[0].wait(10) == -signal.SIGKILL and workers[1].poll() is None
+
+
+def test_no_scheduler_is_said_in_one_sentence(monkeypatch):
+    monkeypatch.setattr(running, "PATIENCE", "1s")
+    with pytest.raises(JumpnetError, match="dask scheduler"):
+        list(running.on_cluster([], "tcp://127.0.0.1:9"))
+
+
+def test_without_dask_there_is_a_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(JumpnetError, match=r"pip install 'jumpnet\[cluster\]'"):
+        list(running.on_cluster([], "tcp://127.0.0.1:9"))

@@ -1,0 +1,82 @@
+"""`jumpnet reproduce`: prints, keeps, goes on; in this process and in others."""
+
+import csv
+import re
+
+import jax
+import pytest
+
+import jumpnet.experiments.running as running
+from jumpnet.experiments.tables import NAMES, STUDIES, row
+from jumpnet.experiments.trial import Trial
+
+SHORT = ("--steps", "2", "--jobs", "1", "-o", "out")
+
+
+@pytest.fixture(autouse=True)
+def quickly_compiled():
+    """Compiling is what costs here, not running."""
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
+def test_a_table(jumpnet, elsewhere):
+    result = jumpnet("reproduce", "pde4", "--trials", "2", "--models", "ce,solve", *SHORT)
+    assert result.exit_code == 0, result.stderr
+    estimate, heading, line = result.stdout.splitlines()[:3]
+    assert estimate.startswith("4 trials to compute, 1 at a time; about") and "ratio" in heading
+    assert line.startswith("pde4 CE D=1") and "2.33e-09" in line and "2 step limit" in line
+    ce, by_itself = csv.DictReader((elsewhere / "out/reproduction.csv").read_text().splitlines())
+    assert float(ce["L2"]) > 0 and ce["steps"] == "2.0" and ce["trials"] == "2" and by_itself["method"] == "solve"
+    page = (elsewhere / "out/reproduction.md").read_text()
+    assert "| pde4 CE D=1 | 255 | 2.3e-09 |" in page and "never edited" in page
+    again = jumpnet("reproduce", "pde4", "--trials", "2", "--models", "ce,solve", *SHORT)
+    assert "to compute" not in again.stdout and line in again.stdout
+    more = jumpnet("reproduce", "pde4", "--trials", "5", "--models", "ce", "--stored", *SHORT)
+    assert "to compute" not in more.stdout and "2 step limit" in (elsewhere / "out/reproduction.md").read_text()
+
+
+def test_every_experiment_reduced(jumpnet, elsewhere):
+    result = jumpnet("reproduce", "all", "--quick", "--models", "CE", *SHORT)
+    assert result.exit_code == 0, result.stderr
+    lines = list(csv.DictReader((elsewhere / "out/reproduction.csv").read_text().splitlines()))
+    assert {line["table"] for line in lines} == {*NAMES, *STUDIES}
+    assert {line["setting"] for line in lines} == {"default", "faithful"} and all(line["L2"] for line in lines)
+    page = (elsewhere / "out/reproduction.md").read_text()
+    shown = set(re.findall(r"\(reproduction/(.*?)\)", page))
+    assert shown == {path.name for path in (elsewhere / "out/reproduction").iterdir()} and "A quick run" in page
+    assert {"optimizers.png", "maps-pde2-domain.png", "maps-fa1.png", "embedding-fa2-D2.png"} <= shown
+
+
+def test_interrupted_what_is_done_is_kept(jumpnet, monkeypatch, elsewhere):
+    run, calls = running.run, []
+
+    def twice(trial):
+        calls.append(trial)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return run(trial)
+
+    monkeypatch.setattr(running, "run", twice)
+    first = jumpnet("reproduce", "fa1", "--trials", "2", "--models", "SE,CE", *SHORT)
+    assert first.exit_code == 130 and len(list((elsewhere / "out/trials").rglob("*.json"))) == 1
+    monkeypatch.setattr(running, "run", lambda trial: calls.append(trial) or run(trial))
+    second = jumpnet("reproduce", "fa1", "--trials", "2", "--models", "SE,CE", *SHORT)
+    assert second.exit_code == 0 and ", 1 kept from before" in second.stdout
+    assert len(calls) == 2 + 3 and len({trial.name for trial in calls[2:]} | {calls[0].name}) == 4
+
+
+def test_a_process_of_its_own_gives_what_this_process_gives():
+    trials = [Trial(row("fa2", "SE", pieces=5, label="mean"), "default", seed, steps=3) for seed in range(2)]
+    alone = {trial: record["l2"] for trial, record in running.in_turn(trials)}
+    elsewhere = {trial: record["l2"] for trial, record in running.in_processes(trials, 1)}
+    assert elsewhere == pytest.approx(alone, rel=1e-5)  # compiled without optimisations here, which rounds otherwise
+
+
+def test_a_worker_that_dies_is_said_in_one_sentence(monkeypatch):
+    import os
+
+    monkeypatch.setattr(running, "_run", os._exit)
+    with pytest.raises(running.WorkerError, match="what was done is kept"):
+        list(running.in_processes([9], 1))  # pyright: ignore[reportArgumentType]
