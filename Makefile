@@ -15,10 +15,10 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all check lint types layers docs bench format clean distclean
+.PHONY: help install demo test test-all check lint types layers docs bench reproduction format clean distclean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 install: $(STAMP) ## make .venv with the package (editable) and the developer's tools
 
@@ -57,6 +57,12 @@ docs: install ## build the documentation into site/
 
 bench: install ## measure speed and accuracy beside others; into bench-output/ (BENCH=--quick: two minutes)
 	$(BIN)/jumpnet bench -o bench-output $(BENCH)
+
+reproduction: install ## every table and figure of the paper, into docs/ (hours; goes on where it was interrupted)
+	$(BIN)/jumpnet reproduce all --setting both -o results $(REPRODUCE)
+	mkdir -p docs/reproduction
+	cp results/reproduction.md docs/
+	cp results/reproduction/*.png docs/reproduction/
 
 format: install ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
