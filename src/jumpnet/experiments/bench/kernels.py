@@ -60,9 +60,9 @@ def _autodiff(system: System, theta: np.ndarray, sorted_rows: Sequence[Family]) 
 
 
 def one_step(system: System, theta: np.ndarray) -> Callable[[], object]:
-    """A step from theta by QR, with the next residual and Jacobian, ready to be called."""
+    """The second step from theta by QR (the first one fits the output weights too), ready to be called."""
     optimizer = LevenbergMarquardt(step="qr", damping=DAMPING)
-    state = optimizer.init(system, theta)
+    state, _ = optimizer.advance(system, optimizer.init(system, theta), 1)
     return lambda: optimizer.advance(system, state, 1)
 
 
