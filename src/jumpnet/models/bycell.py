@@ -7,6 +7,7 @@ the Jacobian is kept as two small matrices, and factorised cell by cell in an or
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -64,10 +65,26 @@ class Pattern:
         starts = np.flatnonzero(np.r_[True, (np.diff(row) != 0) | (np.diff(cell) != 0)])
         return row[starts], cell[starts], order, starts
 
-    def of_pairs(self, of_site: Float[np.ndarray, "sites own"]) -> Float[np.ndarray, "pairs own"]:
-        """Derivatives by a cell's own parameters, summed over the sites of a row in the same cell."""
-        _, _, order, starts = self._pairs
-        return of_site[order] if len(starts) == len(order) else np.add.reduceat(of_site[order], starts)
+    def blocks(self, own: "np.ndarray | tuple[np.ndarray, ...]") -> tuple[list[np.ndarray], Int[np.ndarray, " pairs"]]:
+        """Derivatives by a cell's own parameters: a matrix for each cell, and the row of each pair in its cell's.
+
+        `own` is (sites, own) padded to the widest cell, or for each cell the matrix of its sites, in their order. Sites
+        of a row in the same cell are summed.
+        """
+        row, cell, order, starts = self._pairs
+        by_cell = np.argsort(cell, kind="stable")
+        ends = np.searchsorted(cell[by_cell], np.arange(len(self.own) + 1))
+        place = np.empty(len(cell), int)
+        place[by_cell] = np.arange(len(cell)) - ends[cell[by_cell]]
+        single = len(starts) == len(order)
+        if isinstance(own, tuple):
+            if single:
+                return list(own), place
+            of_cell = (self.row_of_site[self.cell_of_site == l] for l in range(len(own)))
+            return [_summed(matrix, rows) for matrix, rows in zip(own, of_cell, strict=True)], place
+        of_pair = own[order] if single else np.add.reduceat(own[order], starts)
+        of_pair = of_pair[by_cell]
+        return [of_pair[a:b, : len(mine)] for (a, b), mine in zip(pairwise(ends), self.own, strict=True)], place
 
     @cached_property
     def plan(self) -> tuple[Front, ...]:
@@ -122,10 +139,13 @@ def trained_labels(size: int, labels: int, cells: int) -> Int[np.ndarray, "cells
 
 
 class ByCell(NamedTuple):
-    """A Jacobian by cell: derivatives of every row by the shared parameters, of every site by its cell's own."""
+    """A Jacobian by cell: derivatives of every row by the shared parameters, of every site by its cell's own.
+
+    The latter as one matrix, padded to the widest cell, or as a matrix for each cell.
+    """
 
     shared: Float[np.ndarray, "rows shared"]
-    own: Float[np.ndarray, "sites own"]
+    own: Float[np.ndarray, "sites own"] | tuple[np.ndarray, ...]
     pattern: Pattern
 
 
@@ -147,6 +167,12 @@ def _elimination_order(cells: int, row: np.ndarray, cell: np.ndarray) -> tuple[l
         for one in around[turn]:
             around[one] = (around[one] | around[turn]) - {one, turn}
     return turns, at_turn
+
+
+def _summed(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The sum over consecutive sites of the same row."""
+    starts = np.flatnonzero(np.r_[True, np.diff(rows) != 0]) if len(rows) else np.zeros(0, int)
+    return matrix if len(starts) == len(rows) else np.add.reduceat(matrix, starts)
 
 
 def _gathered(pairs: np.ndarray, row: np.ndarray, cell: np.ndarray, cells: tuple[int, ...]) -> Pairs:

@@ -54,17 +54,18 @@ class Frozen:
     def values(self, theta: Float[np.ndarray, " weights"], sites: Sites) -> Float[np.ndarray, " sites"]:
         """The functional of every site."""
         out = np.zeros(len(np.asarray(sites.cell)))
-        for own, mine, matrix in self.matrices(sites):
-            out[mine] = matrix @ theta[own]
+        for l, mine, matrix in self.matrices(sites):
+            out[mine] = matrix @ theta[self.own[l]]
         return out
 
-    def matrices(self, sites: Sites) -> Iterator[tuple[np.ndarray, np.ndarray, Float[np.ndarray, "mine own"]]]:
-        """Cell by cell: where its weights are, which sites are in it, and their functionals, feature by feature."""
+    def matrices(self, sites: Sites) -> Iterator[tuple[int, np.ndarray, Float[np.ndarray, "mine own"]]]:
+        """Cell by cell: its number, which sites are in it, and their functionals, feature by feature."""
         cell = np.asarray(sites.cell)
-        for l, (own, features) in enumerate(zip(self.own, self.of_cell, strict=True)):
-            mine = np.flatnonzero(cell == l)
-            if len(mine):
-                yield own, mine, features.functionals(_taken(sites, mine))
+        order = np.argsort(cell, kind="stable")
+        ends = np.searchsorted(cell[order], np.arange(len(self.of_cell) + 1))
+        for l, (a, b) in enumerate(pairwise(ends)):
+            if b > a:
+                yield l, order[a:b], self.of_cell[l].functionals(_taken(sites, order[a:b]))
 
 
 class LinearSystem:
@@ -73,25 +74,26 @@ class LinearSystem:
     def __init__(self, network: Frozen, rows: Rows):
         self.network, self.rows = network, rows
         cell, weight = np.asarray(rows.sites.cell), np.repeat(rows.weight, rows.counts)
-        self.pattern = Pattern(network.own, network.size, rows.row_of_site, cell, len(rows))
+        pattern = Pattern(network.own, network.size, rows.row_of_site, cell, len(rows))
         self.column_size = np.ones(network.size)
-        padded = np.zeros((len(cell), max(map(len, network.own))))
-        for own, mine, matrix in network.matrices(rows.sites):
+        self._mine: list[np.ndarray] = [np.zeros(0, int)] * len(network.own)
+        blocks = [np.zeros((0, len(own))) for own in network.own]
+        for l, mine, matrix in network.matrices(rows.sites):
             matrix *= weight[mine, None]
-            norm = np.linalg.norm(matrix, axis=0)
-            self.column_size[own] = np.where(norm > 0, norm, 1.0)
-            padded[mine, : len(own)] = matrix / self.column_size[own]
-        self.J = ByCell(np.zeros((len(rows), 0)), padded, self.pattern)
+            norm = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
+            size = np.where(norm > 0, norm, 1.0)
+            matrix /= size
+            self.column_size[network.own[l]] = size
+            blocks[l], self._mine[l] = matrix, mine
+        self.J = ByCell(np.zeros((len(rows), 0)), tuple(blocks), pattern)
         self.rhs = rows.rhs * rows.weight
 
     def residual(self, weights: Float[np.ndarray, " weights"]) -> Float[np.ndarray, " rows"]:
         """J w - rhs for scaled weights."""
-        J, cell = self.J, self.pattern.cell_of_site
-        padded = np.zeros((len(self.network.own), J.own.shape[1]))
-        for l, mine in enumerate(self.network.own):
-            padded[l, : len(mine)] = weights[mine]
-        of_site = np.einsum("sk,sk->s", J.own, padded[cell])
-        return np.bincount(self.pattern.row_of_site, weights=of_site, minlength=len(self.rhs)) - self.rhs
+        of_site = np.empty(len(self.J.pattern.row_of_site))
+        for own, mine, block in zip(self.network.own, self._mine, self.J.own, strict=True):
+            of_site[mine] = block @ weights[own]
+        return np.bincount(self.J.pattern.row_of_site, weights=of_site, minlength=len(self.rhs)) - self.rhs
 
 
 def _taken(sites: Sites, mine: np.ndarray) -> Sites:

@@ -19,6 +19,9 @@ from jumpnet.optim.lapack import tpmqrt, tpqrt
 
 _geqrf, _trtrs = get_lapack_funcs(("geqrf", "trtrs"), dtype=np.float64)
 
+# Columns that LAPACK factorises at a time, as far as its workspace allows.
+WORKSPACE = 32
+
 
 class Eliminated(NamedTuple):
     """A cell's rows of the triangular factor: R on its own columns, the rest on neighbours, shared and right side."""
@@ -33,7 +36,18 @@ def by_cell_step(J: ByCell, r: Float[np.ndarray, " rows"], damping: float) -> np
     """The step d that minimises |J d + r|^2 + mu |d|^2; None where a factor is singular."""
     pattern = J.pattern
     widths, shared = [len(own) for own in pattern.own], len(pattern.shared)
-    own, tail = pattern.of_pairs(J.own), np.column_stack([J.shared, r])
+    (blocks, place), tail = pattern.blocks(J.own), np.column_stack([J.shared, r])
+
+    def front(pairs: Pairs, cells: tuple[int, ...]) -> np.ndarray:
+        """The rows of a front as a matrix: own columns cell by cell, then shared columns and right-hand side."""
+        matrix = np.zeros((len(pairs.rows), sum(widths[one] for one in cells) + tail.shape[1]), order="F")
+        at = 0
+        for one, (places, which) in zip(cells, pairs.touched, strict=True):
+            matrix[places, at : at + widths[one]] = blocks[one][place[which]]
+            at += widths[one]
+        matrix[:, at:] = tail[pairs.rows]
+        return matrix
+
     # Left over to a cell by earlier ones: (neighbours besides that cell, rows).
     left: dict[int, list[tuple[tuple[int, ...], np.ndarray]]] = defaultdict(list)
     root, done = [np.zeros((0, shared + 1))], []
@@ -41,7 +55,7 @@ def by_cell_step(J: ByCell, r: Float[np.ndarray, " rows"], damping: float) -> np
         width = widths[cell]
         R, rest = np.sqrt(damping) * np.eye(width), np.zeros((width, shared + 1))
         given = [rows for others, rows in left[cell] if not others]
-        R, rest, over = _eliminated(R, rest, np.concatenate([_front(alone, own, tail, [width]), *given]))
+        R, rest, over = _eliminated(R, rest, np.concatenate([front(alone, (cell,)), *given]))
         root.append(over)
         if neighbours:
             columns = [widths[one] for one in (cell, *neighbours)]
@@ -49,7 +63,7 @@ def by_cell_step(J: ByCell, r: Float[np.ndarray, " rows"], damping: float) -> np
             given = [
                 _spread(rows, (cell, *others), (cell, *neighbours), columns) for others, rows in left[cell] if others
             ]
-            R, rest, over = _eliminated(R, rest, np.concatenate([_front(coupled, own, tail, columns), *given]))
+            R, rest, over = _eliminated(R, rest, np.concatenate([front(coupled, (cell, *neighbours)), *given]))
             left[neighbours[0]].append((neighbours[1:], _compressed(over)))
         done.append(Eliminated(cell, neighbours, R, rest))
     d = np.zeros(pattern.size)
@@ -66,17 +80,6 @@ def by_cell_step(J: ByCell, r: Float[np.ndarray, " rows"], damping: float) -> np
             return None
         d[pattern.own[cell]] = -mine
     return d
-
-
-def _front(pairs: Pairs, own: np.ndarray, tail: np.ndarray, widths: list[int]) -> np.ndarray:
-    """The rows of a front as a matrix: own columns cell by cell, then shared columns and right-hand side."""
-    matrix = np.zeros((len(pairs.rows), sum(widths) + tail.shape[1]), order="F")
-    at = 0
-    for width, (places, which) in zip(widths, pairs.touched, strict=True):
-        matrix[places, at : at + width] = own[which, :width]
-        at += width
-    matrix[:, at:] = tail[pairs.rows]
-    return matrix
 
 
 def _eliminated(R: np.ndarray, rest: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -105,4 +108,7 @@ def _spread(rows: np.ndarray, cells: tuple[int, ...], front: tuple[int, ...], wi
 def _compressed(rows: np.ndarray) -> np.ndarray:
     """As many rows as columns at most, with the same least-squares problem in them."""
     m, n = rows.shape
-    return rows if m <= n else np.triu(_geqrf(rows)[0][:n])
+    if m <= n:
+        return rows
+    # With the least workspace, which is what SciPy gives it, LAPACK works column by column.
+    return np.triu(_geqrf(rows, lwork=WORKSPACE * n)[0][:n])
