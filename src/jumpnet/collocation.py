@@ -15,7 +15,7 @@ from jumpnet.errors import ModelError
 from jumpnet.geometry import Partition
 
 Pair = tuple[int, int]
-Method = Literal["random", "sobol"]
+Method = Literal["random", "sobol", "even"]
 
 
 class Stream(IntEnum):
@@ -33,7 +33,8 @@ class Points:
     """How many points to take: in all pieces together, on the outer boundary, on each interface.
 
     `minimum` is the least number of interior points in each piece; in 1-D every boundary and interface point is taken
-    once, whatever the counts say. `method` is "random" or "sobol" (low discrepancy).
+    once, whatever the counts say. `method` is "random", "sobol" (low discrepancy) or "even" (nearly as good and
+    sooner there).
     """
 
     interior: int
@@ -49,8 +50,8 @@ class Points:
                 raise ModelError(f"points: {name} is {value!r}; give a whole number, zero or more.")
         if self.interior < 1:
             raise ModelError("points: interior is 0; at least one interior point is needed.")
-        if self.method not in ("random", "sobol"):
-            raise ModelError(f'points: method is {self.method!r}; choose "random" or "sobol".')
+        if self.method not in ("random", "sobol", "even"):
+            raise ModelError(f'points: method is {self.method!r}; choose "random", "sobol" or "even".')
 
     @staticmethod
     def of(given: "Points | Sequence[int]") -> "Points":

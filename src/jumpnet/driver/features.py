@@ -2,7 +2,8 @@
 
 Where A is constant and there is no source, the features solve the equation exactly: harmonic functions after the
 linear map that makes A the identity, growing ones and poles in the holes. Elsewhere they are polynomials. Each part
-has a degree of its own, which the direct solver raises where residuals are large.
+has a degree of its own, which the direct solver raises where residuals are large. Pieces that are cut into cells have
+the same functions cell by cell, without poles.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,8 @@ from jumpnet.charts.choice import charts_of_hole
 from jumpnet.charts.images import Circle, mirrored, segments
 from jumpnet.geometry import Box as DomainBox
 from jumpnet.geometry import Hole, Partition
+from jumpnet.geometry.cells import Cells
+from jumpnet.geometry.checks import Bounds
 from jumpnet.models import Frozen, FrozenModel, Harmonics, RandomFeatures
 from jumpnet.models.families import Family, Legendre, Powers, Products, Ridges, Solid
 from jumpnet.models.frozen import Features
@@ -32,15 +35,17 @@ PROBES = 64
 
 @dataclass(frozen=True)
 class Part:
-    """Functions of one chart of one piece, up to a degree.
+    """Functions of one chart of one cell, up to a degree.
 
     `kind` is "legendre" (polynomials), "harmonic", "products" (of poles and polynomials) or "ridges" (random ones of
     size `scale`, as many as the degree).
     Charts of the piece's own coordinates have growing harmonic functions, charts about a pole decaying ones. `pieces`
     are those on whose interfaces with this piece the part matters most, None for all of them and the outer boundary.
+    `cell` is the piece itself, where that is not cut.
     """
 
     piece: int
+    cell: int
     chart: Chart
     kind: str
     degree: int
@@ -72,70 +77,102 @@ class Part:
         pair = {int(piece) for piece in where.split("-")}
         return self.piece in pair and (self.pieces is None or bool(pair & set(self.pieces)))
 
-    def grown(self) -> "Part":
-        """With a degree about a third higher; the same part where it is as large as it may be."""
-        more = replace(self, degree=self.degree + max(2, self.degree // 3))
+    def grown(self, stride: float = 1.0) -> "Part":
+        """With a degree about a third higher (times `stride`); the same part where it is as large as it may be."""
+        more = replace(self, degree=self.degree + max(1, round(stride * max(2, self.degree // 3))))
         return more if more.family.size <= LARGEST else self
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The features of all pieces, and which pieces solve their equation exactly."""
+    """The features of all cells, which pieces solve their equation exactly, and the cells, where pieces are cut."""
 
     parts: tuple[Part, ...]
     exact: tuple[bool, ...]
+    cells: Cells | None = None
 
     @property
     def network(self) -> Frozen:
         """The features as a model."""
-        of_piece: list[list[tuple[Chart, Family]]] = [[] for _ in self.exact]
+        count = len(self.exact) if self.cells is None else len(self.cells.members)
+        of_cell: list[list[tuple[Chart, Family]]] = [[] for _ in range(count)]
         for part in self.parts:
-            of_piece[part.piece].append((part.chart, part.family))
-        return Frozen(tuple(Features(tuple(found)) for found in of_piece))
+            of_cell[part.cell].append((part.chart, part.family))
+        features = tuple(Features(tuple(found)) for found in of_cell)
+        return Frozen(features, None if self.cells is None else self.cells.map)
 
-    def of(self, piece: int) -> Iterator[Part]:
-        """The parts of one piece."""
-        return (part for part in self.parts if part.piece == piece)
+    def of(self, cell: int) -> Iterator[Part]:
+        """The parts of one cell."""
+        return (part for part in self.parts if part.cell == cell)
 
-    def grown(self, terms: Sequence[str]) -> "Plan":
+    def grown(self, terms: Sequence[str], stride: float = 1.0) -> "Plan":
         """With more functions wherever they may lower the residual of one of the families."""
-        grown = (part.grown() if any(part.concerns(term) for term in terms) else part for part in self.parts)
+        grown = (part.grown(stride) if any(part.concerns(term) for term in terms) else part for part in self.parts)
         return replace(self, parts=tuple(grown))
 
 
-def first_plan(problem: Problem, poles: bool) -> Plan:
-    """The features to start with, with or without poles in the holes."""
-    return _plan(problem, "harmonic", FIRST_DEGREE, FIRST_ORDER if poles else 0)
+def first_plan(problem: Problem) -> Plan:
+    """The features to start with: poles in the holes of pieces whose equation they solve, where they cost little."""
+    natures = natures_of(problem)
+    return _plan(problem, natures, "legendre", FIRST_DEGREE, [FIRST_ORDER if one.harmonic else 0 for one in natures])
+
+
+def with_all_poles(plan: Plan, problem: Problem) -> Plan | None:
+    """A plan of whole pieces with poles in all holes; None if it has them already."""
+    natures, boxes = natures_of(problem), local_boxes(problem.partition)
+    more: list[Part] = []
+    for piece, nature in enumerate(natures):
+        if not nature.harmonic:
+            order = max(FIRST_ORDER, max(part.degree for part in plan.of(piece)) - 4)
+            more += _poles(problem, piece, natures, order, _scaled_box(boxes, piece))
+    return replace(plan, parts=(*plan.parts, *more)) if more else None
 
 
 def plan_of(model: FrozenModel, problem: Problem) -> Plan:
     """The features that a user asks for."""
+    size = problem.partition.size
     if isinstance(model, RandomFeatures):
-        plan = _plan(problem, "ridges", model.neurons, 0)
+        plan = _plan(problem, [NEITHER] * size, "ridges", model.neurons, [0] * size)
         return replace(plan, parts=tuple(replace(part, scale=model.scale) for part in plan.parts))
-    return _plan(problem, "harmonic" if isinstance(model, Harmonics) else "legendre", model.degree, model.order)
+    natures = natures_of(problem) if isinstance(model, Harmonics) else [NEITHER] * size
+    return _plan(problem, natures, "legendre", model.degree, [model.order] * size)
 
 
-def _plan(problem: Problem, kind: str, degree: int, order: int) -> Plan:
-    """Features of one kind; harmonic ones only in pieces where they solve the equation, elsewhere polynomials."""
+def _plan(problem: Problem, natures: "Sequence[Nature]", kind: str, degree: int, orders: Sequence[int]) -> Plan:
+    """Harmonic functions in pieces whose equation they solve, elsewhere functions of a kind; poles up to an order."""
     parts = problem.partition
     boxes = local_boxes(parts)
-    natures = [_nature(problem, piece) if kind == "harmonic" else NEITHER for piece in range(parts.size)]
-    found = []
-    for piece, nature in enumerate(natures):
-        # Beside harmonic functions, polynomials need only answer the source; in space that saves nothing.
-        both = nature.harmonic and parts.dim == 2
-        if nature.exact or both:
-            found.append(Part(piece, _own_chart(problem, piece, boxes), "harmonic", degree))
-        if not nature.exact:
-            kind_here = "legendre" if kind == "harmonic" else kind
-            found.append(Part(piece, _scaled_box(boxes, piece), kind_here, degree, pieces=() if both else None))
+    found: list[Part] = []
+    for piece, (nature, order) in enumerate(zip(natures, orders, strict=True)):
+        bounds = boxes.center[piece] - boxes.halfwidth[piece], boxes.center[piece] + boxes.halfwidth[piece]
+        found += own_parts(problem, nature, piece, piece, bounds, degree, kind=kind)
         if order:
             found += _poles(problem, piece, natures, order, _scaled_box(boxes, piece))
     return Plan(tuple(found), tuple(nature.exact for nature in natures))
 
 
-def _poles(problem: Problem, piece: int, natures: "Sequence[_Nature]", order: int, own: Affine) -> Iterator[Part]:
+def own_parts(
+    problem: Problem,
+    nature: "Nature",
+    piece: int,
+    cell: int,
+    bounds: Bounds,
+    degree: int,
+    *,
+    smooth: int | None = None,
+    kind: str = "legendre",
+) -> Iterator[Part]:
+    """The functions of a cell in its own coordinates; `smooth` is the degree of polynomials beside harmonic ones."""
+    # Beside harmonic functions, polynomials need only answer the source; in space that saves nothing.
+    both = nature.harmonic and problem.dim == 2
+    if nature.exact or both:
+        yield Part(piece, cell, _own_chart(problem, piece, cell, bounds), "harmonic", degree)
+    if not nature.exact:
+        pieces = () if both else None
+        yield Part(piece, cell, _scaled(cell, bounds), kind, smooth or degree, pieces=pieces)
+
+
+def _poles(problem: Problem, piece: int, natures: "Sequence[Nature]", order: int, own: Affine) -> Iterator[Part]:
     """The parts about the holes of a piece, and about the images that they make of each other."""
     parts, harmonic = problem.partition, natures[piece].harmonic
     round_holes: list[tuple[Slit, Hole]] = []
@@ -154,17 +191,17 @@ def _pole(piece: int, chart: Chart, harmonic: bool, order: int, own: Affine, pie
         if isinstance(chart, Pole):
             # In space, decaying harmonics are functions of the plain coordinates about the pole.
             chart = Affine(chart.cells, chart.center, chart.transform, chart.radius)
-        return Part(piece, chart, "harmonic", order, True, pieces)
+        return Part(piece, piece, chart, "harmonic", order, True, pieces)
     if isinstance(chart, Slit):
-        return Part(piece, Joint((own, chart)), "products", order, True, pieces)
-    return Part(piece, chart, "legendre", order, True, pieces)
+        return Part(piece, piece, Joint((own, chart)), "products", order, True, pieces)
+    return Part(piece, piece, chart, "legendre", order, True, pieces)
 
 
 def _images(
     problem: Problem,
     piece: int,
     holes: Sequence[tuple[Slit, Hole]],
-    natures: "Sequence[_Nature]",
+    natures: "Sequence[Nature]",
     order: int,
     own: Affine,
 ) -> Iterator[Part]:
@@ -185,7 +222,7 @@ def _images(
         mirror = mirrored(circles, corners)
         for image in mirror:
             # Far enough outside that plain poles do, whatever the equation.
-            yield Part(piece, slit(image.center, 0j, 2 * image.radius), "harmonic", order, True, (OUTSIDE,))
+            yield Part(piece, piece, slit(image.center, 0j, 2 * image.radius), "harmonic", order, True, (OUTSIDE,))
         circles += mirror
     for segment in segments(circles):
         chart = slit(segment.middle, segment.focus, segment.axes_sum)
@@ -194,7 +231,7 @@ def _images(
         # The piece in the other hole sees the same images from its side, if space is measured there in the same way.
         for other in of:
             if other != OUTSIDE and harmonic and natures[other].harmonic and _same_metric(problem, piece, other):
-                yield Part(other, replace(chart, cells=(other,)), "harmonic", order, True, (piece,))
+                yield Part(other, other, replace(chart, cells=(other,)), "harmonic", order, True, (piece,))
 
 
 def _at_the_boundary(parts: Partition) -> set[int]:
@@ -210,17 +247,22 @@ def _same_metric(problem: Problem, one: int, other: int) -> bool:
 
 
 @dataclass(frozen=True)
-class _Nature:
+class Nature:
     """`harmonic`: div(A grad u) = f with a constant A, in the plane or in space; `exact`: and f is zero."""
 
     harmonic: bool
     exact: bool
 
 
-NEITHER = _Nature(harmonic=False, exact=False)
+NEITHER = Nature(harmonic=False, exact=False)
 
 
-def _nature(problem: Problem, piece: int) -> _Nature:
+def natures_of(problem: Problem) -> list[Nature]:
+    """What kind of equation each piece has."""
+    return [_nature(problem, piece) for piece in range(problem.partition.size)]
+
+
+def _nature(problem: Problem, piece: int) -> Nature:
     """What kind of equation a piece has, from its coefficients at probe points."""
     if problem.dim not in (2, 3) or not problem.A[piece].is_constant:
         return NEITHER
@@ -230,7 +272,7 @@ def _nature(problem: Problem, piece: int) -> _Nature:
     if not len(x):
         return NEITHER
     _, _, lam, f = problem.pde(piece, x)
-    return _Nature(not lam.any(), not lam.any() and not f.any())
+    return Nature(not lam.any(), not lam.any() and not f.any())
 
 
 def _scaled_box(boxes: Box, piece: int) -> Affine:
@@ -238,10 +280,17 @@ def _scaled_box(boxes: Box, piece: int) -> Affine:
     return Affine((piece,), boxes.center[piece], np.diag(1 / boxes.halfwidth[piece]), 1.0)
 
 
-def _own_chart(problem: Problem, piece: int, boxes: Box) -> Affine:
-    """The piece's own coordinates after the map that makes A the identity; its farthest point has length one."""
-    center, half = boxes.center[piece], boxes.halfwidth[piece]
+def _scaled(cell: int, bounds: Bounds) -> Affine:
+    """A cell's box, scaled to [-1, 1]^d."""
+    lower, upper = bounds
+    return Affine((cell,), (lower + upper) / 2, np.diag(2 / (upper - lower)), 1.0)
+
+
+def _own_chart(problem: Problem, piece: int, cell: int, bounds: Bounds) -> Affine:
+    """The cell's own coordinates after the map that makes A the identity; its farthest point has length one."""
+    lower, upper = bounds
+    center, half = (lower + upper) / 2, (upper - lower) / 2
     transform = inverse_root(problem.A[piece].value(center[None])[0])
     corners = np.array(np.meshgrid(*[[-h, h] for h in half])).reshape(len(half), -1).T
     reach = np.linalg.norm(corners @ transform.T, axis=1).max()
-    return Affine((piece,), center, transform, float(reach))
+    return Affine((cell,), center, transform, float(reach))

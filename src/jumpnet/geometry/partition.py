@@ -18,7 +18,7 @@ from jumpnet.geometry.files import Source
 from jumpnet.geometry.holes import Hole, find_holes
 from jumpnet.geometry.labels import Labeller
 from jumpnet.geometry.primitives import Box, Interval
-from jumpnet.geometry.randomness import Seed, generator, is_quasi
+from jumpnet.geometry.randomness import Seed, numbers
 from jumpnet.geometry.shape import Shape
 from jumpnet.geometry.sides import find_sides
 from jumpnet.geometry.specs import shape_from_spec
@@ -198,9 +198,8 @@ class Partition:
                 f"{n} points cannot give each of {self.size} pieces {minimum}; "
                 f"ask for at least {minimum * self.size} points or a smaller minimum."
             )
-        return sampling.interior(
-            self._labeller, n, minimum, generator(seed, 0), is_quasi(method), lambda k: self.piece_bounds(k)
-        )
+        rng, quasi = numbers(method, seed, 0)
+        return sampling.interior(self._labeller, n, minimum, rng, quasi, lambda k: self.piece_bounds(k))
 
     def sample_boundary(
         self, n: int, *, seed: Seed, part: str | None = None, method: str = "random"
@@ -219,7 +218,7 @@ class Partition:
             return found if chosen is None else found & (of_wall[trace.wall] == chosen)
 
         key = (1,) if chosen is None else (1, chosen)
-        trace = walls.draw(checks.count(n, "n"), generator(seed, *key), is_quasi(method), wanted)
+        trace = walls.draw(checks.count(n, "n"), *numbers(method, seed, *key), wanted)
         return trace.points, trace.normals, trace.behind, of_wall[trace.wall]
 
     def sample_interface(self, pair: Pair, n: int, *, seed: Seed, method: str = "random") -> tuple[Floats, Floats]:
@@ -228,9 +227,9 @@ class Partition:
         In 1-D every point of the interface is returned once, whatever `n`.
         """
         a, b = self._pair(pair)
-        rng = generator(seed, 2, a, b)
         walls = self._walls
-        trace = walls.draw(checks.count(n, "n"), rng, is_quasi(method), lambda t: walls.between(t, (a, b)))
+        drawing = numbers(method, seed, 2, a, b)
+        trace = walls.draw(checks.count(n, "n"), *drawing, lambda t: walls.between(t, (a, b)))
         return trace.points, np.where(trace.ahead == a, 1.0, -1.0)[:, None] * trace.normals
 
     def sides(self, x: ArrayLike) -> tuple[np.ndarray, np.ndarray, Floats]:

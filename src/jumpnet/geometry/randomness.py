@@ -34,23 +34,25 @@ def generator(seed: Seed, *key: int) -> np.random.Generator:
         ) from None
 
 
-def is_quasi(method: str) -> bool:
-    """Whether the method is "sobol" (True) or "random" (False); nothing else is known."""
-    if method not in ("random", "sobol"):
-        raise GeometryError(f'method must be "random" or "sobol", not {method!r}.')
-    return method == "sobol"
+def numbers(method: str, seed: Seed, *key: int) -> tuple[np.random.Generator, bool]:
+    """The generator of a stream for one of the methods of drawing points, and whether to draw evenly with it."""
+    if method not in ("random", "sobol", "even"):
+        raise GeometryError(f'method must be "random", "sobol" or "even", not {method!r}.')
+    rng = generator(seed, *key)
+    return (EvenlySpread(rng) if method == "even" else rng), method != "random"
 
 
 class EvenlySpread(np.random.Generator):
     """A generator whose `random` runs through a Kronecker sequence: well spread, and always the same.
 
-    For what the library measures for itself (shares, volumes, probes). Users get Sobol sequences, whose
-    module takes a second to import.
+    For what the library measures for itself (shares, volumes, probes) and, moved by random numbers of a seed, for
+    points that must be there soon: a Sobol sequence is better, but takes a millisecond to begin.
     """
 
-    def __init__(self) -> None:
-        super().__init__(np.random.PCG64(0))
+    def __init__(self, moved: np.random.Generator | None = None) -> None:
+        super().__init__(np.random.PCG64(0) if moved is None else moved.bit_generator)
         self._start = 1
+        self._shift = np.full(8, 0.5) if moved is None else moved.random(8)
 
     def random(self, size: tuple[int, int]) -> Floats:  # type: ignore[override]
         """The next `n` points in (0, 1)^dim, for size = (n, dim)."""
@@ -60,7 +62,8 @@ class EvenlySpread(np.random.Generator):
             ratio = (1.0 + ratio) ** (1.0 / (dim + 1))
         k = np.arange(self._start, self._start + n)[:, None]
         self._start += n
-        return np.mod(0.5 + k * ratio ** -np.arange(1.0, dim + 1), 1.0)
+        shift = np.resize(self._shift, dim)
+        return np.mod(shift + k * ratio ** -np.arange(1.0, dim + 1), 1.0)
 
 
 class Stream:
@@ -70,7 +73,7 @@ class Stream:
         self._dim = dim
         self._rng = rng
         self._sobol = None
-        if quasi:
+        if quasi and not isinstance(rng, EvenlySpread):
             from scipy.stats import qmc
 
             self._sobol = qmc.Sobol(dim, scramble=True, rng=rng)

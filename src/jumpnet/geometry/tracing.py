@@ -121,7 +121,9 @@ class Walls:
         if quasi:
             counts = _apportion(n, shares[used])
             parts = [self._fill(int(k), int(m), rng, wanted) for k, m in zip(used, counts, strict=True) if m]
-            return Trace.join(parts)
+            # In turn, so that the first points of many are spread as evenly as all.
+            turn = np.concatenate([(np.arange(m) + 0.5) / m for m in counts if m])
+            return Trace.join(parts)[np.argsort(turn, kind="stable")]
         return self._mix(n, rng, used, shares, wanted)
 
     def _fill(self, k: int, n: int, rng: np.random.Generator, wanted: Callable[[Trace], np.ndarray]) -> Trace:

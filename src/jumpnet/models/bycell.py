@@ -71,7 +71,7 @@ class Pattern:
         `own` is (sites, own) padded to the widest cell, or for each cell the matrix of its sites, in their order. Sites
         of a row in the same cell are summed.
         """
-        row, cell, order, starts = self._pairs
+        _, cell, order, starts = self._pairs
         by_cell = np.argsort(cell, kind="stable")
         ends = np.searchsorted(cell[by_cell], np.arange(len(self.own) + 1))
         place = np.empty(len(cell), int)

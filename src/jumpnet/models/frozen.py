@@ -5,7 +5,7 @@ coordinates; the charts are part of the features.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from jumpnet.charts import Atlas, Chart
+from jumpnet.geometry.tree import CellMap
 from jumpnet.models.bycell import ByCell, Pattern
 from jumpnet.models.families import Family
 from jumpnet.rows import Rows, Sites
@@ -36,9 +37,13 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class Frozen:
-    """Features for each cell; the weights of cell l are the l-th part of theta."""
+    """Features for each cell; the weights of cell l are the l-th part of theta.
+
+    Cells are the pieces, unless `cells` says which cell a point of a piece is in.
+    """
 
     of_cell: tuple[Features, ...]
+    cells: CellMap | None = None
 
     @property
     def size(self) -> int:
@@ -50,6 +55,12 @@ class Frozen:
         """Where in theta the weights of each cell are."""
         ends = np.cumsum([0, *(features.size for features in self.of_cell)])
         return tuple(np.arange(a, b) for a, b in pairwise(ends))
+
+    def placed(self, sites: Sites) -> Sites:
+        """Sites of pieces as sites of cells."""
+        if self.cells is None:
+            return sites
+        return replace(sites, cell=self.cells(np.asarray(sites.x), np.asarray(sites.cell)))
 
     def values(self, theta: Float[np.ndarray, " weights"], sites: Sites) -> Float[np.ndarray, " sites"]:
         """The functional of every site."""

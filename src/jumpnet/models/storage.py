@@ -5,6 +5,7 @@ from typing import Any
 
 from jumpnet.charts import Chart, chart_from_spec
 from jumpnet.errors import SolutionError
+from jumpnet.geometry.tree import CellMap
 from jumpnet.models.activations import activation
 from jumpnet.models.checked import finite, from_fields, whole
 from jumpnet.models.connected import FullyConnected
@@ -19,7 +20,8 @@ def network_spec(network: Network | Frozen) -> dict[str, Any]:
     """The network as JSON."""
     if isinstance(network, Frozen):
         cells = [[{**chart.spec(), **family_spec(family)} for chart, family in one.parts] for one in network.of_cell]
-        return {"network": "frozen", "cells": cells}
+        cut = {} if network.cells is None else {"cut": network.cells.spec()}
+        return {"network": "frozen", "cells": cells, **cut}
     if isinstance(network, PerCell):
         return {"network": "per-cell", "one": network_spec(network.one), "cells": network.cells}
     names = {Shallow: "shallow", FullyConnected: "connected"}
@@ -35,7 +37,8 @@ def network_from_spec(spec: dict[str, Any]) -> Network | Frozen:
         assert isinstance(one, Shallow)
         return PerCell(one, whole("cells", fields["cells"]))
     if kind == "frozen":
-        return Frozen(tuple(Features(tuple(map(_part, cell))) for cell in fields["cells"]))
+        of_cell = tuple(Features(tuple(map(_part, cell))) for cell in fields["cells"])
+        return Frozen(of_cell, CellMap.from_spec(fields["cut"], len(of_cell)) if "cut" in fields else None)
     if kind not in ("shallow", "connected"):
         raise SolutionError(
             f"the file names a network {kind!r}, which this version of jumpnet does not know; upgrade jumpnet."

@@ -69,9 +69,9 @@ def _compiled_values(network: Network, theta: Array, sites: Sites) -> Array:
 
 
 def site_values(network: Network | Frozen, theta: Float[np.ndarray, " parameters"], sites: Sites) -> np.ndarray:
-    """The functional of every site."""
+    """The functional of every site, in pieces."""
     if isinstance(network, Frozen):
-        return network.values(theta, sites)
+        return network.values(theta, network.placed(sites))
     with float64():
         return np.asarray(_compiled_values(network, theta, sites))
 

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from jumpnet.collocation import Collocation
+from jumpnet.geometry.cells import Cuts
 from jumpnet.problem import Problem
 from jumpnet.rows.table import Rows, row_family, stack
 
@@ -24,7 +25,7 @@ def values(u: Float[np.ndarray, " n"], x: Float[np.ndarray, "n d"], piece: Int[n
 
 def _kind(rows: Rows) -> tuple[int, int]:
     """Kinds in the order of the text books, Dirichlet before Neumann: few runs make a small compiled program."""
-    kind = ["pde", "boundary", "jump", "flux"].index(rows.terms[0].split()[0])
+    kind = ["pde", "boundary", "jump", "flux", "cut"].index(rows.terms[0].split()[0])
     return kind, rows.layout[0].order if len(rows) else 0
 
 
@@ -62,6 +63,19 @@ def _jumps(problem: Problem, points: Collocation) -> Iterator[Rows]:
         yield row_family(f"jump {a}-{b}", v, (x, a, 1.0, 0.0, 0.0), (x, b, -1.0, 0.0, 0.0))
         flux_a, flux_b = _conormal(problem, a, x, n), _conormal(problem, b, x, n)
         yield row_family(f"flux {a}-{b}", w, (x, a, 0.0, flux_a, 0.0), (x, b, 0.0, -flux_b, 0.0))
+
+
+def cuts(problem: Problem, cuts: Cuts) -> Rows:
+    """[u] = 0 and [A grad u . n] = 0 where a piece is cut into cells; sites are in cells, not in pieces."""
+    families = []
+    for piece in np.unique(cuts.piece):
+        mine = cuts.piece == piece
+        x, low, high = cuts.x[mine], cuts.low[mine], cuts.high[mine]
+        flux = _conormal(problem, int(piece), x, np.eye(problem.dim)[cuts.axis[mine]])
+        zero = np.zeros(len(x))
+        families.append(row_family(f"cut {piece}", zero, (x, low, 1.0, 0.0, 0.0), (x, high, -1.0, 0.0, 0.0)))
+        families.append(row_family(f"cut flux {piece}", zero, (x, low, 0.0, flux, 0.0), (x, high, 0.0, -flux, 0.0)))
+    return stack(families)
 
 
 def _conormal(problem: Problem, piece: int, x: np.ndarray, n: np.ndarray) -> np.ndarray:

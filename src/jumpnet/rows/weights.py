@@ -20,9 +20,12 @@ from jumpnet.rows.table import Rows
 Weights = Literal["equilibrated", "balanced", "paper"]
 
 
-def weigh(rows: Rows, kind: Weights, halfwidth: Float[np.ndarray, " d"]) -> Rows:
-    """The rows with weights of the given kind; `halfwidth` is that of the domain's box."""
-    mean = 1 / np.sqrt(_family_size(rows))
+def weigh(rows: Rows, kind: Weights, halfwidth: Float[np.ndarray, "*sites d"], together: bool = False) -> Rows:
+    """The rows with weights of the given kind; `halfwidth` is that of the domain's box, or of each site's cell.
+
+    With `together`, all rows share one mean: of many cells, each has about as many rows.
+    """
+    mean = 1 / np.sqrt(len(rows) if together else _family_size(rows))
     if kind == "paper":
         return rows.weighted(mean)
     if kind == "equilibrated":
@@ -32,28 +35,33 @@ def weigh(rows: Rows, kind: Weights, halfwidth: Float[np.ndarray, " d"]) -> Rows
     raise ModelError(f'weights is {kind!r}; choose "equilibrated", "balanced" or "paper".')
 
 
-def functional_size(rows: Rows, halfwidth: Float[np.ndarray, " d"]) -> Float[np.ndarray, " rows"]:
+def functional_size(rows: Rows, halfwidth: Float[np.ndarray, "*sites d"]) -> Float[np.ndarray, " rows"]:
     """The largest coefficient of each row, over its sites, in coordinates scaled to the box."""
     size = np.zeros(len(rows))
     np.maximum.at(size, rows.row_of_site, _site_size(rows, halfwidth))
     return _not_vanishing(size)
 
 
-def _balanced_size(rows: Rows, halfwidth: Float[np.ndarray, " d"]) -> Float[np.ndarray, " rows"]:
+def _balanced_size(rows: Rows, halfwidth: Float[np.ndarray, "*sites d"]) -> Float[np.ndarray, " rows"]:
     """The geometric mean over the sites of a row."""
     of_site = _not_vanishing(_site_size(rows, halfwidth))
     return np.exp(np.bincount(rows.row_of_site, np.log(of_site), len(rows)) / rows.counts)
 
 
-def _site_size(rows: Rows, halfwidth: Float[np.ndarray, " d"]) -> Float[np.ndarray, " sites"]:
-    s, h = rows.sites, halfwidth
-    of_a2 = np.abs(s.a2 / (h[:, None] * h)).max(axis=(1, 2))
-    return np.maximum(np.maximum(np.abs(s.a0), np.abs(s.a1 / h).max(axis=1)), of_a2)
+def _site_size(rows: Rows, halfwidth: Float[np.ndarray, "*sites d"]) -> Float[np.ndarray, " sites"]:
+    """The largest coefficient of each site; zero where it is rounding beside the same coefficient elsewhere."""
+    s = rows.sites
+    a0, a1, a2 = (np.asarray(part) for part in (s.a0, s.a1, s.a2))
+    h = np.broadcast_to(halfwidth, a1.shape)
+    scaled = np.abs(a0), np.abs(a1 / h).max(axis=1), np.abs(a2 / (h[:, :, None] * h[:, None, :])).max(axis=(1, 2))
+    plain = np.abs(a0), np.abs(a1).max(axis=1), np.abs(a2).max(axis=(1, 2))
+    kept = (np.where(one > 1e-12 * one.max(initial=0.0), size, 0.0) for one, size in zip(plain, scaled, strict=True))
+    return np.max(list(kept), axis=0)
 
 
 def _not_vanishing(size: np.ndarray) -> np.ndarray:
     """A row without coefficients (A may vanish at a point) says 0 = rhs: it must not be blown up."""
-    return np.where(size > 1e-12 * size.max(), size, size.max())
+    return np.where(size > 0, size, size.max(initial=1e-300))
 
 
 def _family_size(rows: Rows) -> Float[np.ndarray, " rows"]:

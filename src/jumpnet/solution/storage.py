@@ -9,7 +9,7 @@ from jumpnet.charts import Atlas
 from jumpnet.errors import JumpnetError, SolutionError
 from jumpnet.fields import field_from_spec, tensor_from_spec
 from jumpnet.geometry import Partition
-from jumpnet.models import Frozen, network_from_spec, network_spec
+from jumpnet.models import Frozen, Network, network_from_spec, network_spec
 from jumpnet.models.checked import whole
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem
@@ -145,7 +145,7 @@ def _fitting(solution: Solution) -> Solution:
     frozen = isinstance(network, Frozen)
     lengths = {len(getattr(history, name)) for name in COLUMNS}
     if not (
-        0 < solution.pieces <= (len(network.of_cell) if frozen else network.cells)
+        0 < solution.pieces <= _pieces_of(network)
         and solution.atlas.inputs == (solution.dim if frozen else network.inputs)
         and (parts is None or (parts.dim, parts.size) == (solution.dim, solution.pieces))
         and (solution.exact is None or len(solution.exact) == solution.pieces)
@@ -158,12 +158,25 @@ def _fitting(solution: Solution) -> Solution:
     return solution
 
 
+def _pieces_of(network: Network | Frozen) -> int:
+    """How many pieces a network has functions for."""
+    if not isinstance(network, Frozen):
+        return network.cells
+    return len(network.of_cell) if network.cells is None else network.cells.table.shape[1]
+
+
 def _probe(solution: Solution) -> None:
     """Charts and frozen functions at the origin, seen from each piece: shapes that do not fit raise an error."""
     d, network = solution.dim, solution.network
+
+    def site(cell: int) -> Sites:
+        return Sites(np.zeros((1, d)), np.array([cell]), np.ones(1), np.ones((1, d)), np.zeros((1, d, d)))
+
     with np.errstate(all="ignore"):  # the origin may be a pole
         for piece in range(solution.pieces):
-            at = Sites(np.zeros((1, d)), np.array([piece]), np.ones(1), np.ones((1, d)), np.zeros((1, d, d)))
-            solution.atlas.push(at)
-            if isinstance(network, Frozen):
-                network.of_cell[piece].functionals(at)
+            solution.atlas.push(site(piece))
+        if isinstance(network, Frozen):
+            if network.cells is not None and network.cells.tree.dim != d:
+                raise SolutionError("the parts of the file do not fit together; it is damaged or forged.")
+            for cell, features in enumerate(network.of_cell):
+                features.functionals(site(cell))

@@ -1,0 +1,109 @@
+"""Where pieces are cut into cells, and how many functions each cell gets: decided from held-out residuals.
+
+A cell that is met badly gets a higher degree as long as that helps: on smooth ground it does, and fast. Where it does
+not, at a corner, a cusp or a gap, the cell is cut; halves that are hardly met better than the whole are cut again at
+once. So cells become small towards what is not smooth, and only there.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jumpnet.driver.features import Part, Plan, natures_of, own_parts
+from jumpnet.driver.levels import Level
+from jumpnet.geometry.cells import DEEPEST, Cells
+from jumpnet.problem import Problem
+
+# Cells with a residual above this part of the largest are looked at.
+LARGE = 0.1
+# A higher degree helps if it leaves no more than this part of the residual; halving, if a half keeps no more than this.
+WITH_MORE, WITH_HALF = 0.5, 0.1
+# Degrees: the first, the step, the highest.
+START, STEP, HIGHEST = 8, 2, 16
+# Polynomials beside harmonic functions answer the source only.
+SOURCE = 2
+# The first cells: the box is halved so often.
+FIRST_CUTS = 2
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Degrees of a cell's functions, and what was tried last, from which residual."""
+
+    degree: int = START
+    smooth: int = SOURCE
+    tried: str = ""
+    before: float = np.inf
+
+
+class Cutter:
+    """The cells of a problem, refined level by level."""
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self._natures = natures_of(problem)
+        self._cells = Cells.whole(problem.partition)
+        for _ in range(FIRST_CUTS):
+            self._cells = self._cells.split(self._cells.tree.leaves)
+        self._known: dict[tuple[int, int], Cell] = {member: Cell() for member in self._cells.members}
+
+    def plan(self) -> Plan:
+        """The features of the cells as they are now."""
+        parts: list[Part] = []
+        for number, (leaf, piece) in enumerate(self._cells.members):
+            cell = self._known[leaf, piece]
+            parts += own_parts(
+                self.problem,
+                self._natures[piece],
+                piece,
+                number,
+                self._cells.box(number),
+                cell.degree,
+                smooth=cell.smooth if self._natures[piece].harmonic else cell.degree,
+            )
+        return Plan(tuple(parts), tuple(nature.exact for nature in self._natures), self._cells)
+
+    def refine(self, level: Level) -> bool:
+        """Change the cells that are met worst; False if nothing is left to change."""
+        residual = level.residual_of_cells()
+        pde = self._pde_residual(level)
+        depth = self._cells.tree.depth
+        known, cut = dict(self._known), {}
+        for number in np.flatnonzero(residual > LARGE * residual.max()).tolist():
+            leaf, piece = member = self._cells.members[number]
+            cell = known[member]
+            left = residual[number] / cell.before
+            helped = left < (WITH_HALF if cell.tried == "half" else WITH_MORE)
+            if self._natures[piece].harmonic and pde[number] > 0.3 * residual[number] and cell.smooth < HIGHEST:
+                known[member] = Cell(cell.degree, cell.smooth + STEP, cell.tried, cell.before)
+            elif (helped or cell.tried == "") and cell.degree < HIGHEST:
+                known[member] = Cell(cell.degree + STEP, cell.smooth, "more", residual[number])
+            elif depth[leaf] < DEEPEST:
+                cut[leaf] = True
+        changed = known != self._known
+        of_member = dict(zip(self._cells.members, residual, strict=True))
+        if cut:
+            before = self._cells
+            self._cells = before.split(np.array(sorted(cut)))
+            parent = _parents(before, self._cells)
+            for leaf, piece in self._cells.members:
+                if (leaf, piece) not in known:
+                    old = known.get((parent[leaf], piece), Cell())
+                    was = of_member.get((parent[leaf], piece), np.inf)
+                    known[leaf, piece] = Cell(max(START, old.degree - STEP), old.smooth, "half", was)
+        self._known = known
+        return changed or bool(cut)
+
+    def _pde_residual(self, level: Level) -> np.ndarray:
+        """The part of the residual of cells that is in the equation inside them."""
+        rows = level.held_rows
+        inside = np.array([term.startswith("pde") for term in rows.terms])[rows.term]
+        of_site = np.where(inside, level.held**2, 0.0)[rows.row_of_site]
+        return np.sqrt(np.bincount(np.asarray(rows.sites.cell), of_site, len(level.network.of_cell)))
+
+
+def _parents(before: Cells, after: Cells) -> dict[int, int]:
+    """For each leaf the leaf of the former tree that it lies in."""
+    leaves = after.tree.leaves
+    middle = np.mean(after.tree.corners(leaves), axis=0)
+    return dict(zip(leaves.tolist(), before.tree.find(middle).tolist(), strict=True))

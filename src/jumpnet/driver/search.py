@@ -1,0 +1,193 @@
+"""The search of the direct solver: features that grow where held-out residuals are large, until the error is small.
+
+The error estimate uses the problem itself as its yardstick. The change from one level of features to the next is the
+error of the former; divided by the former's held-out residual it says how much error a unit of residual means here.
+That factor times the last held-out residual, with some room, estimates the last error.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from jumpnet.driver.cutting import Cutter
+from jumpnet.driver.features import Plan, first_plan, with_all_poles
+from jumpnet.driver.levels import DirectSolver, Level, rms
+from jumpnet.driver.progress import Progress
+from jumpnet.geometry.cells import Cells
+from jumpnet.optim import Record, Status
+
+# The estimate is this many times what the last changes suggest.
+ROOM = 5.0
+# Levels and unknowns after which the search ends, with whole pieces and with pieces cut into cells.
+MOST_LEVELS, MOST_LEVELS_CUT = 20, 40
+MOST_UNKNOWNS, MOST_IN_CELLS = 6000, 30000
+# Less than this reduction of the residual from one level to the next is no progress; so many of them end the search.
+SLOW, PATIENCE, PATIENCE_CUT = 0.8, 3, 6
+# A first growth that leaves more of the residual than this: the functions do not suit the solution.
+UNSUITED = 0.3
+# Growth is lengthened or shortened by prediction, within these bounds.
+STRIDES = (0.5, 3.0)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What the direct solver came to: its best level, the estimated error of that, and how it ended."""
+
+    level: Level
+    estimate: float
+    status: Status
+    records: tuple[Record, ...]
+
+    def described(self) -> str:
+        """What was done, in one line."""
+        level, plan = self.level, self.level.plan
+        names = {"harmonic": "harmonic functions", "legendre": "polynomials", "ridges": "random features"}
+        own = [names[part.kind] for part in plan.parts if not part.pole]
+        what = "pieces" if plan.cells is None else "cells"
+        kinds = [f"{name} in {own.count(name)} of {len(level.network.of_cell)} {what}" for name in sorted(set(own))]
+        poles = sum(part.pole for part in plan.parts)
+        with_poles = f", {poles} sets of poles outside them" if poles else ""
+        worst = "" if self.status is Status.CONVERGED else f"; met worst: {level.large_terms()[0]}"
+        return f"direct: {' and '.join(kinds)}{with_poles}, {level.network.size} unknowns{worst}"
+
+
+class _Track:
+    """The levels so far: the last one, the best one, its estimated error, and for how long there was no progress."""
+
+    def __init__(self, tol: float, progress: Progress | None, most: int):
+        self.tol, self._progress, self._most, self._began = tol, progress, most, time.perf_counter()
+        self.records: list[Record] = []
+        self.last: Level | None = None
+        self.best: Level | None = None
+        self.estimate, self.idle = np.inf, 0
+        self._factor = 0.0
+
+    def begin(self, first: Level) -> None:
+        """A new sequence of levels, which those before say nothing about; the best so far stays."""
+        self.last, self._factor, self.idle = first, 0.0, 0
+        if self.best is None:
+            self.best = first
+        self._note(first)
+
+    def add(self, after: Level) -> None:
+        """The next level."""
+        last, best = self.last, self.best
+        assert last is not None and best is not None
+        change = rms(after.values - last.values)
+        self._factor = max(change / max(last.residual, 1e-300), self._factor / 2)
+        self.idle = 0 if after.residual < SLOW * max(last.residual, best.residual) else self.idle + 1
+        estimate = ROOM * self._factor * after.residual
+        if best.plan.cells is not after.plan.cells and (best.plan.cells is None or after.plan.cells is None):
+            better = estimate < self.estimate  # residuals of whole pieces and of cells are weighted differently
+        else:
+            better = after.residual < best.residual
+        if better:
+            self.best, self.estimate = after, estimate
+        elif last is best:
+            self.estimate = min(self.estimate, ROOM * change)
+        self.last = after
+        self._note(after)
+
+    @property
+    def met(self) -> bool:
+        """Whether the estimate meets the tolerance."""
+        return self.best is not None and self.estimate <= self.tol * rms(self.best.values)
+
+    def stride(self, before: Level, after: Level) -> float:
+        """How far to grow, in units of the last growth, for the residual to become as small as it must."""
+        if self._factor == 0.0 or not 0 < after.residual < before.residual:
+            return 1.0
+        wanted = self.tol * rms(after.values) / (2 * ROOM * self._factor)
+        if wanted >= after.residual:
+            return STRIDES[0]
+        return float(np.clip(np.log(after.residual / wanted) / np.log(before.residual / after.residual), *STRIDES))
+
+    def _note(self, level: Level) -> None:
+        number, seconds = len(self.records) + 1, time.perf_counter() - self._began
+        terms = np.bincount(level.held_rows.term, level.held**2, len(level.held_rows.terms))
+        self.records.append(Record(number, level.residual**2, tuple(terms.tolist()), np.nan, np.nan, seconds))
+        if self._progress is not None:
+            assert self.best is not None
+            self._progress(self.records[-1], self.best.residual**2)
+
+
+def attempt(solver: DirectSolver, tol: float, progress: Progress | None = None) -> Attempt:
+    """Grow the features until the estimate meets the tolerance; where that no longer helps, cut pieces into cells."""
+    track = _Track(tol, progress, MOST_LEVELS)
+    try:
+        status = _grow(track, solver)
+        if status is not Status.CONVERGED and Cells.possible(solver.problem.partition):
+            status = _cut(track, solver)
+    except KeyboardInterrupt:
+        if track.best is None:
+            raise
+        status = Status.INTERRUPTED
+    assert track.best is not None
+    return Attempt(track.best, float(track.estimate), status, _alike(track))
+
+
+def _grow(track: _Track, solver: DirectSolver) -> Status:
+    """More functions of the whole pieces."""
+    track.begin(solver.level(first_plan(solver.problem)))
+    stride, poles = 1.0, False
+    while len(track.records) < MOST_LEVELS:
+        last = track.last
+        assert last is not None
+        plan = last.plan.grown(last.large_terms(), stride)
+        if plan == last.plan or plan.network.size > MOST_UNKNOWNS:
+            return Status.STALLED
+        after = solver.level(plan)
+        if not poles and after.residual > UNSUITED * last.residual:
+            poles, more = True, with_all_poles(plan, solver.problem)
+            with_poles = solver.level(more) if more is not None and more.network.size <= MOST_UNKNOWNS else None
+            if with_poles is not None and with_poles.residual < after.residual / 2:
+                after = with_poles
+        track.add(after)
+        if track.met:
+            return Status.CONVERGED
+        if track.idle >= PATIENCE:
+            return Status.STALLED
+        stride = track.stride(last, after)
+    return Status.STEP_LIMIT
+
+
+def _cut(track: _Track, solver: DirectSolver) -> Status:
+    """Cells, smaller ones or more functions in them, wherever the residual is large."""
+    cutter = Cutter(solver.problem)
+    track.begin(solver.level(cutter.plan()))
+    for _ in range(MOST_LEVELS_CUT):
+        assert track.last is not None
+        if not cutter.refine(track.last):
+            return Status.STALLED
+        plan = cutter.plan()
+        if plan.network.size > MOST_IN_CELLS:
+            return Status.STALLED
+        track.add(solver.level(plan))
+        if track.met:
+            return Status.CONVERGED
+        if track.idle >= PATIENCE_CUT:
+            return Status.STALLED
+    return Status.STEP_LIMIT
+
+
+def _alike(track: _Track) -> tuple[Record, ...]:
+    """The records of levels with the same families of equations as the best."""
+    assert track.best is not None
+    terms = len(track.best.held_rows.terms)
+    return tuple(record for record in track.records if len(record.terms) == terms)
+
+
+def fixed(solver: DirectSolver, plan: Plan, tol: float) -> Attempt:
+    """Solve with the features of a plan; somewhat more of them tell the error of these."""
+    track = _Track(tol, None, 1)
+    level = solver.level(plan)
+    track.begin(level)
+    more = solver.level(plan.grown(level.held_rows.terms))
+    estimate = ROOM * rms(more.values - level.values)
+    status = Status.CONVERGED if estimate <= tol * rms(level.values) else Status.STALLED
+    return Attempt(level, estimate, status, tuple(track.records))
+
+
+Search = Callable[[DirectSolver, float, Progress | None], Attempt]

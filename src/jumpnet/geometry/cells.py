@@ -1,0 +1,339 @@
+"""Pieces cut into cells by a tree of boxes, and points in them, on their walls and on the cuts between them.
+
+A cell is what a leaf of the tree holds of a piece. Walls are followed as curves, so that cells of any size, at a corner
+or in a cusp, get points of theirs; a sample of the whole wall would miss them. Plane partitions whose walls are
+given as curves only.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from jumpnet.geometry.checks import Bounds, Floats
+from jumpnet.geometry.lines import Path, path_of
+from jumpnet.geometry.partition import Partition
+from jumpnet.geometry.patches import Flipped, Trimmed
+from jumpnet.geometry.randomness import EvenlySpread
+from jumpnet.geometry.tracing import Pair
+from jumpnet.geometry.tree import BoxTree, CellMap
+
+BEYOND = (0.0173, 0.0291)
+"""How far the tree's box reaches beyond the domain, in parts of its size, below and above: odd numbers, so that cuts
+do not run along the walls and through the corners of drawings made with round ones."""
+RESOLVED = 1 / 16
+"""A wall is known to this part of a leaf's size."""
+POOL = 512
+"""Points at which a leaf that walls run through is looked at."""
+FEWEST = 4
+"""Of those, as many as a piece must have to count as a cell."""
+SCAN = 64
+"""Places of a cut at which its piece is looked up."""
+STEP = 1e-4
+"""How far beside a wall its pieces are looked up, in parts of the leaf: cells are never told apart by less."""
+DEEPEST = 18
+"""Leaves of this depth are not cut; their size is 4e-6 of the domain's."""
+
+
+class Stretch(NamedTuple):
+    """Parts of walls in one leaf: wall, first and last parameter, and the places of both ends."""
+
+    wall: np.ndarray
+    first: Floats
+    last: Floats
+    start: Floats
+    end: Floats
+
+    def taken(self, which: np.ndarray) -> Stretch:
+        """Some of them."""
+        return Stretch(*(part[which] for part in self))
+
+
+class Cuts(NamedTuple):
+    """Points between two cells of a piece: the piece, the cells below and above the cut, and its axis."""
+
+    x: Floats
+    piece: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    axis: np.ndarray
+
+
+class CellPoints(NamedTuple):
+    """Points of all cells: inside, on the outer boundary, on the interfaces (normals from b to a), on the cuts."""
+
+    interior: Floats
+    piece: np.ndarray
+    boundary: Floats
+    boundary_normal: Floats
+    boundary_piece: np.ndarray
+    boundary_part: np.ndarray
+    interfaces: Mapping[Pair, tuple[Floats, Floats]]
+    cuts: Cuts
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """What is known of a leaf: the walls in it, and points of each piece."""
+
+    walls: Stretch
+    pool: Mapping[int, Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells that a tree cuts a partition into."""
+
+    partition: Partition
+    paths: tuple[Path, ...]
+    tree: BoxTree
+    known: Mapping[int, Leaf]
+
+    @staticmethod
+    def possible(partition: Partition) -> bool:
+        """Whether cells can be made of a partition."""
+        return partition.dim == 2 and _paths(partition) is not None
+
+    @staticmethod
+    def whole(partition: Partition) -> Cells:
+        """The pieces, uncut: one leaf."""
+        lower, upper = (np.asarray(end, float) for end in partition.bounds)
+        size = upper - lower
+        tree = BoxTree.whole(lower - BEYOND[0] * size, upper + BEYOND[1] * size)
+        paths, every = _paths(partition), []
+        assert paths is not None, "walls that are not curves; ask Cells.possible first"
+        for k, path in enumerate(paths):
+            ends = np.unique(np.concatenate([path.nodes, np.linspace(path.nodes[0], path.nodes[-1], 257)]))
+            every.append(Stretch(np.full(len(ends) - 1, k), ends[:-1], ends[1:], *_ends(path, ends[:-1], ends[1:])))
+        walls = Stretch(*(np.concatenate(parts) for parts in zip(*every, strict=True)))
+        return Cells(partition, paths, tree, {0: _looked_at(partition, paths, tree, 0, walls)})
+
+    def split(self, leaves: np.ndarray) -> Cells:
+        """With these leaves cut."""
+        depth = self.tree.depth
+        tree = self.tree.split([leaf for leaf in leaves if depth[leaf] < DEEPEST])
+        known = dict(self.known)
+        for box in np.flatnonzero(tree.child >= 0).tolist():
+            for number in range(tree.child[box], tree.child[box] + 2**tree.dim):
+                if number not in known:
+                    known[number] = _looked_at(self.partition, self.paths, tree, number, known[box].walls)
+        return Cells(self.partition, self.paths, tree, known)
+
+    # --- cells ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def members(self) -> tuple[tuple[int, int], ...]:
+        """The leaf and the piece of each cell."""
+        return tuple((int(leaf), piece) for leaf in self.tree.leaves for piece in sorted(self.known[leaf].pool))
+
+    @cached_property
+    def map(self) -> CellMap:
+        """From points to cells; where a piece hardly reaches into a leaf, its nearest cell stands in."""
+        leaves = self.tree.leaves
+        place = {int(leaf): at for at, leaf in enumerate(leaves)}
+        table = np.full((len(leaves), self.partition.size), -1)
+        for cell, (leaf, piece) in enumerate(self.members):
+            table[place[leaf], piece] = cell
+        middle = np.mean(self.tree.corners(leaves), axis=0)
+        for piece in range(self.partition.size):
+            there = np.flatnonzero(table[:, piece] >= 0)
+            for at in np.flatnonzero(table[:, piece] < 0):
+                nearest = there[np.argmin(((middle[there] - middle[at]) ** 2).sum(axis=1))]
+                table[at, piece] = table[nearest, piece]
+        return CellMap(self.tree, table)
+
+    def box(self, cell: int) -> Bounds:
+        """A tight box of a cell."""
+        leaf, piece = self.members[cell]
+        points = self.known[leaf].pool[piece]
+        lower, upper = (np.array(end[0]) for end in self.tree.corners(np.array([leaf])))
+        if len(self.known[leaf].pool) == 1 and not len(self.known[leaf].walls.wall):
+            return lower, upper
+        margin = 0.03 * (upper - lower)
+        return np.maximum(points.min(axis=0) - margin, lower), np.minimum(points.max(axis=0) + margin, upper)
+
+    # --- points ---------------------------------------------------------------------------------------------
+
+    def draw(self, inside: np.ndarray, along: np.ndarray, rng: np.random.Generator, even: bool) -> CellPoints:
+        """Points: `inside[c]` in cell c, `along[c]` on each of its walls and cuts; random ones, or well spread."""
+        interior, piece = self._inside(inside, rng)
+        x, normal, ahead, behind, wall = self._on_walls(along, rng, even)
+        owner = np.array([one.owner for one in self.partition._walls.walls])[wall]
+        outer = (owner == 0) & (np.minimum(ahead, behind) < 0) & (np.maximum(ahead, behind) >= 0)
+        outward = np.where(behind >= 0, 1.0, -1.0)[:, None] * normal
+        part = wall if len(self.partition.boundary_parts) > 1 else np.zeros_like(wall)
+        low, high = np.minimum(ahead, behind), np.maximum(ahead, behind)
+        between = (low >= 0) & (low != high) & (owner == np.where(low == 0, high, low))
+        interfaces = {}
+        for a, b in np.unique(np.stack([low, high], axis=1)[between], axis=0):
+            mine = between & (low == a) & (high == b)
+            sign = np.where(ahead[mine] == a, 1.0, -1.0)[:, None]
+            interfaces[int(a), int(b)] = (x[mine], sign * normal[mine])
+        edge = x[outer], outward[outer], high[outer], part[outer]
+        return CellPoints(interior, piece, *edge, interfaces, self._on_cuts(along, rng, even))
+
+    def _inside(self, counts: np.ndarray, rng: np.random.Generator) -> tuple[Floats, np.ndarray]:
+        """Points in the cells; a cell that is hard to hit gets fewer."""
+        found, pieces = [np.empty((0, 2))], [np.empty(0, int)]
+        for cell in np.flatnonzero(counts).tolist():
+            leaf, piece = self.members[cell]
+            lower, upper = self.box(cell)
+            alone = len(self.known[leaf].pool) == 1 and not len(self.known[leaf].walls.wall)
+            x, rounds = np.empty((0, 2)), 0
+            even = EvenlySpread(rng)
+            while len(x) < counts[cell] and rounds < 8:
+                fresh = lower + even.random((int(1.5 * counts[cell]) + 16, 2)) * (upper - lower)
+                if not alone:
+                    fresh = fresh[self.partition.label(fresh) == piece]
+                x, rounds = np.concatenate([x, fresh]), rounds + 1
+            if len(x) < counts[cell]:  # a sliver: what was seen of it when it was looked at
+                x = np.concatenate([x, self.known[leaf].pool[piece]])
+            found.append(x[: counts[cell]])
+            pieces.append(np.full(len(found[-1]), piece))
+        return np.concatenate(found), np.concatenate(pieces)
+
+    def _on_walls(self, counts: np.ndarray, rng: np.random.Generator, even: bool) -> tuple[np.ndarray, ...]:
+        """Points on the walls of the cells, with normals and the pieces along them and against."""
+        of_wall: dict[int, list[Floats]] = defaultdict(list)
+        sizes: dict[int, list[Floats]] = defaultdict(list)
+        of_leaf: dict[int, int] = {}
+        for cell, (leaf, _) in enumerate(self.members):
+            of_leaf[leaf] = max(of_leaf.get(leaf, 0), int(counts[cell]))
+        for leaf, count in of_leaf.items():
+            walls = self.known[leaf].walls
+            if not len(walls.wall):
+                continue
+            size = self._size(leaf)
+            # A run is a wall without a break.
+            new = np.r_[True, (np.diff(walls.wall) != 0) | (walls.first[1:] > walls.last[:-1] + 1e-13)]
+            for run in np.split(np.arange(len(new)), np.flatnonzero(new)[1:]):
+                length = np.r_[0.0, np.cumsum(np.linalg.norm(walls.end[run] - walls.start[run], axis=1))]
+                if length[-1] < 1e-3 * size:
+                    continue
+                places = length[-1] * _spread(count, rng, even)
+                ends = np.r_[walls.first[run], walls.last[run[-1]]]
+                of_wall[int(walls.wall[run[0]])].append(np.interp(places, length, ends))
+                sizes[int(walls.wall[run[0]])].append(np.full(count, size))
+        found = []
+        for wall, parameters in of_wall.items():
+            x, normal, _ = self.paths[wall].at(np.concatenate(parameters))
+            step = STEP * np.concatenate(sizes[wall])[:, None]
+            sound = np.isfinite(normal).all(axis=1)
+            x, normal, step = x[sound], normal[sound], step[sound]
+            ahead, behind = self.partition.label(np.concatenate([x + step * normal, x - step * normal])).reshape(2, -1)
+            found.append((x, normal, ahead, behind, np.full(len(x), wall)))
+        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+
+    def _on_cuts(self, counts: np.ndarray, rng: np.random.Generator, even: bool) -> Cuts:
+        """Points on the cuts, piece by piece."""
+        faces, table, place = self.tree.faces, self.map.table, self.map.place
+        walled = np.array([len(self.known[leaf].walls.wall) > 0 for leaf in faces.low])
+        walled |= np.array([len(self.known[leaf].walls.wall) > 0 for leaf in faces.high])
+        t = (np.arange(SCAN) + 0.5) / SCAN
+        scan = faces.start[:, None] + t[:, None] * (faces.end - faces.start)[:, None]
+        labels = np.empty(scan.shape[:2], int)
+        labels[walled] = self.partition.label(scan[walled].reshape(-1, 2)).reshape(-1, SCAN)
+        middle = scan[~walled, SCAN // 2]
+        labels[~walled] = self.partition.label(middle)[:, None] if len(middle) else 0
+        found = []
+        for face in range(len(faces.low)):
+            row = labels[face]
+            breaks = np.flatnonzero(np.diff(row)) + 1
+            for run in np.split(np.arange(SCAN), breaks):
+                piece = int(row[run[0]])
+                if piece < 0:
+                    continue
+                low, high = (table[place[leaf], piece] for leaf in (faces.low[face], faces.high[face]))
+                if low == high:
+                    continue
+                # Up to where the piece was seen; to the end of the face where it was seen there.
+                a = 0.0 if run[0] == 0 else t[run[0]]
+                b = 1.0 if run[-1] == SCAN - 1 else t[run[-1]]
+                count = int(max(counts[low], counts[high])) if b > a else 1
+                where = a + (b - a) * _spread(count, rng, even)
+                x = faces.start[face] + where[:, None] * (faces.end - faces.start)[face]
+                found.append((x, *(np.full(count, one) for one in (piece, low, high, faces.axis[face]))))
+        if not found:
+            return Cuts(np.empty((0, 2)), *(np.empty(0, int) for _ in range(4)))
+        return Cuts(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+    def _size(self, leaf: int) -> float:
+        return float(np.max((self.tree.upper - self.tree.lower) * 2.0 ** -self.tree.depth[leaf]))
+
+
+def _paths(partition: Partition) -> tuple[Path, ...] | None:
+    """The walls of a partition as curves, None if one of them is not given as such."""
+    found = []
+    for wall in partition._walls.walls:
+        patch = wall.patch
+        while isinstance(patch, Flipped | Trimmed):  # what is kept of a patch, and which side is out, labels tell
+            patch = patch.patch
+        path = path_of(patch)
+        if path is None:
+            return None
+        found.append(path)
+    return tuple(found)
+
+
+def _ends(path: Path, first: Floats, last: Floats) -> tuple[Floats, Floats]:
+    places = path.position(np.concatenate([first, last]))
+    return places[: len(first)], places[len(first) :]
+
+
+def _looked_at(partition: Partition, paths: tuple[Path, ...], tree: BoxTree, number: int, walls: Stretch) -> Leaf:
+    """A box: of given walls those that run through it, and points of the pieces in it."""
+    lower, upper = (end[0] for end in tree.corners(np.array([number])))
+    walls = _followed(paths, walls, lower, upper)
+    x = lower + EvenlySpread().random((POOL if len(walls.wall) else 8, 2)) * (upper - lower)
+    if not len(walls.wall):
+        piece = int(partition.label(x[:1])[0])
+        return Leaf(walls, {piece: x} if piece >= 0 else {})
+    beside = []
+    for wall in np.unique(walls.wall):
+        mine = walls.wall == wall
+        at, normal, _ = paths[wall].at((walls.first[mine] + walls.last[mine]) / 2)
+        sound = np.isfinite(normal).all(axis=1) & np.all((at >= lower) & (at <= upper), axis=1)
+        beside += [at[sound] + side * (upper - lower).max() * normal[sound] for side in (-0.02, 0.02, -0.002, 0.002)]
+    x = np.concatenate([x, *beside])
+    x = x[np.all((x >= lower) & (x <= upper), axis=1)]
+    label = partition.label(x)
+    counts = np.bincount(label[label >= 0], minlength=partition.size)
+    return Leaf(walls, {int(piece): x[label == piece] for piece in np.flatnonzero(counts >= FEWEST)})
+
+
+def _followed(paths: tuple[Path, ...], walls: Stretch, lower: Floats, upper: Floats) -> Stretch:
+    """The parts of walls that run through a box, in steps that are short beside it."""
+    short = RESOLVED * float((upper - lower).max())
+    for _ in range(60):
+        # What is nearer to the box than a step is long may run through it.
+        length = np.linalg.norm(walls.end - walls.start, axis=1)
+        reach = (length + short)[:, None]
+        near = np.all((walls.start > lower - reach) & (walls.start < upper + reach), axis=1)
+        walls, length = walls.taken(near), length[near]
+        long = length > short
+        if not long.any():
+            break
+        parts = [walls.taken(~long)]
+        for k in np.unique(walls.wall[long]):
+            mine = walls.taken(long & (walls.wall == k))
+            middle = (mine.first + mine.last) / 2
+            place = paths[k].position(middle)
+            parts.append(Stretch(mine.wall, mine.first, middle, mine.start, place))
+            parts.append(Stretch(mine.wall, middle, mine.last, place, mine.end))
+        walls = Stretch(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    order = np.lexsort((walls.first, walls.wall))
+    walls = walls.taken(order)
+    middle = (walls.start + walls.end) / 2
+    return walls.taken(np.all((middle >= lower) & (middle <= upper), axis=1))
+
+
+def _spread(count: int, rng: np.random.Generator, even: bool) -> Floats:
+    """Numbers in (0, 1): denser towards the ends, as polynomials want them, or random."""
+    if even:
+        return (1 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2
+    return np.sort(rng.random(count))
