@@ -15,7 +15,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all check lint types layers docs bench reproduction format clean distclean
+.PHONY: help install demo test test-all test-browser check lint types layers docs bench reproduction format clean distclean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -35,10 +35,14 @@ demo: install ## solve two problems and write the pictures to demo-output/
 	$(BIN)/jumpnet demo -o demo-output
 
 test: check ## all checks, then the tests that are not slow
-	$(BIN)/python -m pytest -m "not slow" -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest -m "not slow and not browser" -n $(JOBS) --dist loadfile
 
 test-all: check ## all checks, then every test
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest -m "not browser" -n $(JOBS) --dist loadfile
+
+test-browser: install ## the reports in chromium, which is installed from Debian if it is missing
+	tests/browser/install
+	$(BIN)/python -m pytest -m browser tests/browser
 
 check: lint types layers docs ## ruff, pyright, import layers, docs build
 

@@ -16,6 +16,7 @@ def elsewhere(tmp_path, monkeypatch):
 def coarse_figures(monkeypatch):
     """Fine grids take seconds; the figures themselves are looked at in tests/reporting."""
     monkeypatch.setattr("jumpnet.reporting.solution.RESOLUTION", {1: 100, 2: 40, 3: 20})
+    monkeypatch.setattr("jumpnet.reporting.scene.RESOLUTION", {1: 100, 2: 30, 3: 16})
     monkeypatch.setattr("jumpnet.reporting.canvas.DPI", 40)
 
 

@@ -197,7 +197,7 @@ WRONG = {  # kind: (call on a solution in the plane, a word of the sentence)
 
 @pytest.mark.parametrize("kind", WRONG)
 def test_wrong_input_is_one_sentence(plane, tmp_path, kind, monkeypatch):
-    monkeypatch.setattr("jumpnet.reporting.page.page", lambda *_: "a page takes seconds to draw")
+    monkeypatch.setattr("jumpnet.reporting.page.page", lambda *_, **__: "a page takes seconds to draw")
     call, word = WRONG[kind]
     with pytest.raises(jn.JumpnetError) as caught:
         call(plane, tmp_path)

@@ -6,20 +6,28 @@ from html.parser import HTMLParser
 
 import pytest
 
+import jumpnet as jn
 from jumpnet.optim import Status
-from jumpnet.reporting.page import page, verdict
+from jumpnet.reporting import Context
+from jumpnet.reporting.page import page, snippet, verdict
+
+EMPTY = ("meta", "img", "br", "link", "mspace")
 
 
 class Links(HTMLParser):
     def __init__(self):
         super().__init__()
-        self.found, self.tags, self.open = [], [], []
+        self.found, self.tags, self.open, self.scripts = [], [], [], 0
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         self.found += [value for name, value in attrs if name in ("src", "href", "action", "data", "srcset")]
-        if tag not in ("meta", "img", "br", "link"):
+        self.scripts += tag == "script" and "type" not in dict(attrs)
+        if tag not in EMPTY:
             self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
@@ -34,42 +42,79 @@ def parsed(text: str) -> Links:
 
 @pytest.fixture(scope="module")
 def text(plane):
-    return page(plane)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("jumpnet.reporting.scene.RESOLUTION", {2: 40})
+        return page(plane)
 
 
-def test_nothing_is_fetched_and_nothing_runs(text):
+def test_nothing_is_fetched(text):
     links = parsed(text)
-    assert links.found and all(link.startswith("data:image/png;base64,") for link in links.found)
-    assert not {"script", "link", "iframe", "object", "embed"} & set(links.tags)
-    assert "http" not in text and "url(" not in text and "@import" not in text
+    assert links.found and all(link.startswith(("data:image/png;base64,", "#")) for link in links.found)
+    assert not {"link", "iframe", "object", "embed", "base"} & set(links.tags)
+    assert "http:" not in text and "https:" not in text and "url(" not in text and "@import" not in text
+    assert "fetch(" not in text and "XMLHttpRequest" not in text and "import(" not in text
+    assert "default-src 'none'" in text  # and if the script tried, the browser would refuse
+    assert links.scripts == 1
 
 
 def test_what_the_page_tells(text, plane):
     for residual in plane.held_out:
         assert residual.term in text
-    for words in ("Not converged", plane.status.value, "never saw", "L2 error", "LevenbergMarquardt", "seed"):
+    for words in ("Not converged", plane.status.value, "never saw", "L2 error", "LevenbergMarquardt", "seed", "numpy"):
         assert words in text
-    assert parsed(text).tags.count("img") == 3
+    for heading in ("Problem", "Solution", "Trust", "Course of the solve", "Provenance"):
+        assert f">{heading}</h2>" in text
+    assert parsed(text).tags.count("math") > 5
 
 
 @pytest.fixture
 def no_figures(monkeypatch):
     """Drawing takes seconds, and these tests read the text only."""
-    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda solution, picture: "")
+    monkeypatch.setattr("jumpnet.reporting.page._solution", lambda solution, picture: "")
     monkeypatch.setattr("jumpnet.reporting.page._history", lambda solution: "")
+    monkeypatch.setattr("jumpnet.reporting.page.plot_domain", lambda partition: None)
+    monkeypatch.setattr("jumpnet.reporting.page._embedded", lambda figure, words: "")
 
 
 def test_text_is_escaped(plane, no_figures):
     evil = "<script>alert('u')</script> & \"more\""
     marked = replace(plane, settings=plane.settings | {evil: evil}, missing=(evil,))
-    text = page(marked, title=evil)
-    assert "script" not in parsed(text).tags
-    assert "<script" not in text and "&lt;script&gt;" in text
+    context = Context(about=evil, saved=evil, command=evil, tables={evil: {evil: evil}})
+    text = page(marked, title=evil, context=context)
+    assert parsed(text).scripts == 1
+    assert "<script>alert" not in text and "&lt;script&gt;" in text
+
+
+def test_data_cannot_end_their_element(plane):
+    from jumpnet.reporting.interactive import viewer
+
+    names = ["</script><script>alert(1)</script>", "disk"]
+    parts = jn.Partition(plane.partition.domain, plane.partition.pieces, names)
+    assert parsed(viewer(replace(plane, partition=parts), 20)).scripts == 0
 
 
 def test_the_file_is_the_page(plane, no_figures, tmp_path):
     plane.write_report(tmp_path / "a.html")
     assert (tmp_path / "a.html").read_text(encoding="utf-8") == page(plane)
+
+
+def test_the_context_is_shown(plane, no_figures):
+    context = Context(
+        about="A plate with a disk.",
+        saved="a.jumpnet",
+        command="jumpnet solve a.toml",
+        tables={"Heat": {"lost": "3.5"}},
+    )
+    text = page(plane, context=context)
+    for words in ("A plate with a disk.", "jn.load(&#x27;a.jumpnet&#x27;)", "jumpnet solve a.toml", "Heat", "3.5"):
+        assert words in text
+
+
+def test_the_snippet_runs(plane, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    plane.save("a.jumpnet")
+    exec(compile(snippet(plane, "a.jumpnet"), "snippet", "exec"), {})
+    assert "status" in capsys.readouterr().out
 
 
 def test_converged_and_not_converged_read_differently(plane):
@@ -84,13 +129,17 @@ def test_a_solution_without_geometry_has_a_page_too(plane):
     assert "cannot be drawn" in page(bare)
 
 
-def test_slices_have_a_page(space):
-    assert parsed(page(space)).tags.count("img") == 3
+def test_lines_and_slices_have_a_page(line, space, monkeypatch):
+    monkeypatch.setattr("jumpnet.reporting.scene.RESOLUTION", {1: 100, 3: 24})
+    monkeypatch.setattr("jumpnet.reporting.solution.RESOLUTION", {1: 100, 3: 24})
+    for solution in (line, space):
+        assert 'data-is="viewer"' in page(solution)
 
 
 def test_a_direct_solution_is_reported_in_its_own_words(direct, no_figures):
     """No word of a training, the estimate and the method first, and seeds chosen by the estimate."""
     text, report = page(direct), str(direct.report())
+    text = text[: text.index("<script>")]
     for words in (text, report):
         assert "training" not in words and "trained" not in words and "step" not in words
         assert direct.settings["method"][1:] in words and f"{direct.estimate:.1e}" in words

@@ -1,5 +1,7 @@
 """What a solution answers: values, derivatives, one-sided values and jumps, each against limits and differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -194,3 +196,18 @@ def test_physical_residuals_are_in_the_units_of_the_equation(disk: jn.Solution, 
     flux = np.sum((disk.flux(x, 0) - disk.flux(x, 1)) * n, axis=1)
     assert found["jump 0-1"] == pytest.approx(np.sqrt(np.mean((jump - v) ** 2)), rel=1e-9)
     assert found["flux 0-1"] == pytest.approx(np.sqrt(np.mean((flux - w) ** 2)), rel=1e-9)
+
+
+def test_the_residual_of_the_equation(disk: jn.Solution) -> None:
+    """By finite differences of the flux, and small beside f."""
+    x, piece = disk.partition.sample_interior(50, seed=5)
+    residual, h = disk.residual(x, piece), 1e-5
+    divergence = sum(
+        (disk.flux(x + h * e, piece)[:, k] - disk.flux(x - h * e, piece)[:, k]) / (2 * h)
+        for k, e in enumerate(np.eye(disk.dim))
+    )
+    lam = np.array([disk.problem.lam[p].value(x[i : i + 1])[0] for i, p in enumerate(piece)])
+    f = np.array([disk.problem.f[p].value(x[i : i + 1])[0] for i, p in enumerate(piece)])
+    assert np.allclose(residual, divergence - lam * disk(x, piece) - f, rtol=0, atol=1e-4)
+    with pytest.raises(jn.SolutionError, match="with_problem"):
+        replace(disk, problem=None).residual(x)

@@ -59,7 +59,7 @@ def _print_table(session: Session, solved: "list[tuple[Case, Solution]]") -> Non
 
 def _draw(session: Session, folder: Path, solved: "list[tuple[Case, Solution]]") -> None:
     from jumpnet.experiments.demo import DOMAINS
-    from jumpnet.reporting import plot_domain, plot_history, write_report
+    from jumpnet.reporting import Context, plot_domain, plot_history, write_report
 
     pictures = []
     for case, solution in solved:
@@ -72,5 +72,6 @@ def _draw(session: Session, folder: Path, solved: "list[tuple[Case, Solution]]")
         plot_history(solution.history, folder / f"history-{case.example.name}.png", unit=solution.unit)
         session.keep(folder / f"history-{case.example.name}.png")
     for (case, solution), picture, name in zip(solved, pictures, ("report.html", "report-disk.html"), strict=True):
-        write_report(solution, folder / name, title=f"{case.example.name}: {case.title}", picture=picture)
+        context = Context(saved=f"{case.example.name}.jumpnet", command=session.command, picture=picture)
+        write_report(solution, folder / name, title=f"{case.example.name}: {case.title}", context=context)
         session.keep(folder / name)

@@ -37,11 +37,12 @@ def run(session: Session, name: str, output: str | None, seed: int, steps: int, 
     if exit_code(solution.status) == INTERRUPTED:
         raise KeyboardInterrupt
     if folder is not None:
-        from jumpnet.reporting import write_report
+        from jumpnet.reporting import Context, write_report
 
         picture = solution.plot(folder / f"{name}.png")
         session.keep(folder / f"{name}.png")
-        write_report(solution, folder / f"{name}.html", picture=picture)
+        context = Context(about=chosen.about, saved=f"{name}.jumpnet", command=session.command, picture=picture)
+        write_report(solution, folder / f"{name}.html", title=name, context=context)
         session.keep(folder / f"{name}.html")
     session.say_written()
     return exit_code(solution.status)

@@ -16,7 +16,10 @@ def run(session: Session, file: str, output: str | None) -> int:
         raise SolutionError(
             f"the page would take the place of the solution {file!r}; give it a name of its own, -o OUT.html."
         )
-    solution.write_report(page)
+    from jumpnet.reporting import Context, write_report
+
+    context = Context(saved=Path(file).name, command=session.command)
+    write_report(solution, page, title=Path(file).stem, context=context)
     session.keep(page)
     session.say(str(solution.report()))
     session.say_written()

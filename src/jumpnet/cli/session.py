@@ -1,6 +1,8 @@
 """One run of the command line: where it writes, how much it says, and which files it has made."""
 
 import logging
+import shlex
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,6 +37,11 @@ class Session:
     err: Console = field(default_factory=lambda: console(stderr=True))
     quiet: bool = False
     written: list[Path] = field(default_factory=list)
+
+    @property
+    def command(self) -> str:
+        """The command as it was typed, without the path of the program."""
+        return shlex.join(["jumpnet", *sys.argv[1:]])
 
     def say(self, text: str) -> None:
         """A line of the results, in the user's words and not in rich's markup."""

@@ -30,7 +30,7 @@ def run(
         raise KeyboardInterrupt
     found = results(read, solution)
     if folder is not None:
-        write(read, solution, found, folder, session.keep)
+        write(read, solution, found, folder, session.keep, session.command)
     if as_json:
         session.say(json.dumps(found | {"files": [str(path) for path in session.written]}, indent=2))
     else:

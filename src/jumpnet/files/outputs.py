@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from jumpnet.files.problemfile import ProblemFile
-from jumpnet.reporting import plot_domain, plot_solution, write_report
+from jumpnet.reporting import Context, plot_domain, plot_solution, write_report
 from jumpnet.reporting.canvas import write_file
 from jumpnet.solution import Solution
 
@@ -67,7 +67,12 @@ def probed(read: ProblemFile, solution: Solution) -> str:
 
 
 def write(
-    read: ProblemFile, solution: Solution, found: dict[str, Any], folder: Path, keep: Callable[[Path], None]
+    read: ProblemFile,
+    solution: Solution,
+    found: dict[str, Any],
+    folder: Path,
+    keep: Callable[[Path], None],
+    command: str | None = None,
 ) -> None:
     """All files but the solution itself; `keep` hears of each that was written."""
 
@@ -84,8 +89,28 @@ def write(
     if solution.dim <= 3:
         plot_domain(read.problem.partition, folder / "domain.png")
         keep(folder / "domain.png")
-    write_report(solution, folder / "report.html", title=read.title, picture=picture)
+    about = Context(
+        about=read.file.about or "",
+        saved=f"{read.name}.jumpnet",
+        command=command,
+        tables=tables(found),
+        picture=picture,
+    )
+    write_report(solution, folder / "report.html", title=read.title, context=about)
     keep(folder / "report.html")
+
+
+def tables(found: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """The quantities and balances as the report shows them."""
+    quantities = {
+        name: f"{of['value']:.10g} (± {of['quadrature error']:.1e} of the quadrature)"
+        for name, of in found["quantities"].items()
+    }
+    balances = {
+        name: f"{of['outflow']:.6g} leaves, sources ask for {of['source']:.6g}, off by {of['defect']:.1e}"
+        for name, of in found["balances"].items()
+    }
+    return {"Quantities": quantities, "Flux balance": balances}
 
 
 def _finite(number: float) -> float | None:

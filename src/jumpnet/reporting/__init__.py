@@ -2,7 +2,7 @@
 
 from jumpnet.reporting.domain import plot_domain
 from jumpnet.reporting.history import plot_history
-from jumpnet.reporting.page import write_report
+from jumpnet.reporting.page import Context, write_report
 from jumpnet.reporting.solution import plot_solution
 
-__all__ = ["plot_domain", "plot_history", "plot_solution", "write_report"]
+__all__ = ["Context", "plot_domain", "plot_history", "plot_solution", "write_report"]

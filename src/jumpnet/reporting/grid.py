@@ -26,6 +26,12 @@ class Plane:
         still = [k for k in range(len(self.fixed)) if k not in self.axes]
         return ", ".join(f"$x_{k + 1} = {self.fixed[k]:.3g}$" for k in still)
 
+    def lifted(self, flat: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "n d"]:
+        """Points of the plane, given by the two coordinates that vary, in space."""
+        points = np.tile(np.asarray(self.fixed, float), (len(flat), 1))
+        points[:, list(self.axes)] = flat
+        return points
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -40,10 +46,7 @@ class Grid:
         """The points, or those of them where a mask is true."""
         X, Y = np.meshgrid(self.x, self.y)
         chosen = slice(None) if where is None else where.ravel()
-        points = np.tile(self.plane.fixed, (X.ravel()[chosen].size, 1))
-        points[:, self.plane.axes[0]] = X.ravel()[chosen]
-        points[:, self.plane.axes[1]] = Y.ravel()[chosen]
-        return points
+        return self.plane.lifted(np.column_stack([X.ravel()[chosen], Y.ravel()[chosen]]))
 
     @property
     def extent(self) -> tuple[float, float, float, float]:

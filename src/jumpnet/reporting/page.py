@@ -1,74 +1,91 @@
-"""The report of a solution as one HTML file: no scripts, nothing fetched, every figure inside."""
+"""The report of a solution as one HTML file: nothing is fetched, every figure, number and script is inside."""
 
 import base64
 import math
-from collections.abc import Iterable
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from html import escape
+from importlib.metadata import version
 from os import PathLike
 
 from matplotlib.figure import Figure
 
+from jumpnet.reporting.assets import asset
 from jumpnet.reporting.canvas import image, write_file
 from jumpnet.reporting.domain import plot_domain
 from jumpnet.reporting.history import plot_history
+from jumpnet.reporting.interactive import script, viewer
 from jumpnet.reporting.solution import plot_solution
+from jumpnet.reporting.statement import statement
 from jumpnet.solution import Solution, TrustReport
 
-STYLE = """
-body { font: 16px/1.55 system-ui, sans-serif; color: #22262b; background: #fff; max-width: 62rem; margin: 2.5rem auto;
-       padding: 0 1.2rem; }
-h1 { font-size: 1.7rem; margin: 0 0 .3rem; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
-p.method { margin: .2rem 0 1rem; color: #66707a; }
-p.verdict { padding: .8rem 1rem; border-left: .35rem solid #2f9e63; background: #f1f9f4; }
-p.verdict.bad { border-color: #cf6a1c; background: #fdf4ec; }
-dl { display: flex; flex-wrap: wrap; gap: .8rem 1.4rem; margin: 1.2rem 0; }
-dt { font-size: .8rem; color: #66707a; } dd { margin: 0; font-size: 1.25rem; font-variant-numeric: tabular-nums; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
-th, td { text-align: left; padding: .28rem 1.4rem .28rem 0; border-bottom: 1px solid #e4e8ec; vertical-align: top; }
-td.n, th.n { text-align: right; } th { color: #66707a; font-weight: 500; }
-td.long { overflow-wrap: anywhere; }
-img { max-width: 100%; height: auto; } footer { margin-top: 3rem; font-size: .8rem; color: #66707a; }
-"""
 # What to do about a solution that is not converged.
 REMEDIES = {
     "step": "try another seed, more steps or several trials",
     "level": "try another seed, a larger tolerance, or a network (model=)",
 }
 SHOWN_ELSEWHERE = ("method", "trials", "seconds")
+# The page may run its own script and show its own pictures; whatever else it might try, the browser refuses.
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+VERSIONS = ("jax", "numpy", "scipy")
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a page can say beyond the solution: a title, a text, where the solution is stored, how it was made.
+
+    `tables` are further numbers, by heading: rows of a name and its text. `picture` is the figure of the solution if it
+    has been drawn already.
+    """
+
+    title: str | None = None
+    about: str = ""
+    saved: str | None = None
+    command: str | None = None
+    tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    picture: Figure | None = None
 
 
 def write_report(
-    solution: Solution, path: str | PathLike[str], *, title: str | None = None, picture: Figure | None = None
+    solution: Solution, path: str | PathLike[str], *, title: str | None = None, context: Context = Context()
 ) -> None:
-    """Write a page about the solution: what came out, how far to trust it, figures, settings.
+    """Write a page about the solution: statement, interactive maps, how far to trust it, figures, provenance.
 
-    `picture` is the figure of the solution if it has been drawn already.
+    The page is one file that opens anywhere, offline.
     """
-    write_file(path, page(solution, title, picture).encode("utf-8", errors="replace"))
+    write_file(path, page(solution, title, context).encode("utf-8", errors="replace"))
 
 
-def page(solution: Solution, title: str | None = None, picture: Figure | None = None) -> str:
+def page(solution: Solution, title: str | None = None, context: Context = Context()) -> str:
     """The page as text."""
     report = solution.report()
-    name = escape(title or f"Interface problem in {solution.dim}-D with {solution.pieces} pieces")
-    sections = [
-        f"<h1>{name}</h1>",
-        _method(report),
-        _verdict(report),
-        _figures(report),
-        _pictures(solution, picture),
-        _residuals(report),
-        _seeds(report),
-        _history(solution),
-        _settings(solution),
-    ]
+    name = escape(title or context.title or f"Interface problem in {solution.dim}-D with {solution.pieces} pieces")
+    sections = {
+        "Problem": _problem(solution),
+        "Solution": _solution(solution, context.picture),
+        "Trust": _residuals(report) + _seeds(report),
+        "Numbers": _tables(context.tables),
+        "Course of the solve": _history(solution),
+        "Provenance": _provenance(solution, context),
+    }
+    shown = {heading: text for heading, text in sections.items() if text}
+    links = "".join(f'<a href="#{_anchor(heading)}">{heading}</a>' for heading in shown)
+    about = f"<p>{escape(' '.join(context.about.split()))}</p>" if context.about.strip() else ""
+    body = [f"<h1>{name}</h1>", _method(report), about, _verdict(report), _figures(report), f"<nav>{links}</nav>"]
+    body += [f'<h2 id="{_anchor(heading)}">{heading}</h2>\n{text}' for heading, text in shown.items()]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{name}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        + "\n".join(sections)
-        + "\n</body>\n</html>\n"
+        f"<title>{name}</title>\n<style>{asset('report.css')}</style>\n</head>\n<body>\n"
+        + "\n".join(part for part in body if part)
+        + f"\n{script()}\n</body>\n</html>\n"
     )
+
+
+def _anchor(heading: str) -> str:
+    return heading.lower().replace(" ", "-")
 
 
 def verdict(report: TrustReport) -> str:
@@ -118,14 +135,20 @@ def _figures(report: TrustReport) -> str:
     return f"<dl>{items}</dl>"
 
 
-def _pictures(solution: Solution, picture: Figure | None) -> str:
+def _problem(solution: Solution) -> str:
+    """The equations, and the geometry."""
+    parts = [] if solution.problem is None else [statement(solution.problem)]
+    if solution.partition is not None and solution.dim <= 3:
+        drawn = plot_domain(solution.partition)
+        parts.append(_embedded(drawn, "The domain and its pieces"))
+    return "\n".join(parts)
+
+
+def _solution(solution: Solution, picture: Figure | None) -> str:
     if solution.partition is None:
         return "<p>The geometry was a callable and could not be stored, so the solution cannot be drawn here.</p>"
     drawn = picture or plot_solution(solution)
-    parts = ["<h2>Solution</h2>", _embedded(drawn, "The solution and, where it is known, its error")]
-    if solution.dim <= 3:
-        parts += ["<h2>Domain</h2>", _embedded(plot_domain(solution.partition), "The domain and its pieces")]
-    return "\n".join(parts)
+    return viewer(solution) + _embedded(drawn, "The solution and, where it is known, its error")
 
 
 def _residuals(report: TrustReport) -> str:
@@ -133,7 +156,7 @@ def _residuals(report: TrustReport) -> str:
         return ""
     rows = ((r.term, str(r.rows), f"{r.physical:.2e}", f"{r.scaled:.2e}") for r in report.held_out)
     return (
-        "<h2>Residuals at points that the solve never saw</h2>\n"
+        "<h3>Residuals at points that the solve never saw</h3>\n"
         "<p>Root mean square of each family of equations: in its own units, and relative to the size of its "
         "coefficients and of the data.</p>\n" + _table(("equations", "rows", "residual", "scaled"), rows)
     )
@@ -155,7 +178,7 @@ def _seeds(report: TrustReport) -> str:
         )
         for seed in report.seeds
     )
-    return f"<h2>Seeds</h2>\n<p>The best of {len(report.seeds)} by {report.chosen_by}.</p>\n" + _table(heads, rows)
+    return f"<h3>Seeds</h3>\n<p>The best of {len(report.seeds)} by {report.chosen_by}.</p>\n" + _table(heads, rows)
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
@@ -166,29 +189,64 @@ def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
         return "".join(f"<{tag}{kind}>{escape(cell)}</{tag}>" for cell, kind in zip(cells, classes, strict=True))
 
     body = "".join(f"<tr>{line('td', cells)}</tr>" for cells in rows)
-    return f"<table><tr>{line('th', heads)}</tr>{body}</table>"
+    return f'<div class="wide"><table><tr>{line("th", heads)}</tr>{body}</table></div>'
 
 
 def _history(solution: Solution) -> str:
     if len(solution.history) == 0:
         return ""
     drawn = plot_history(solution.history, unit=solution.unit)
-    return "<h2>Course of the solve</h2>\n" + _embedded(drawn, f"The loss over the {solution.unit}s")
+    return _embedded(drawn, f"The loss over the {solution.unit}s")
 
 
-def _settings(solution: Solution) -> str:
-    shown = {"seed": solution.seed} | {n: v for n, v in solution.settings.items() if n not in SHOWN_ELSEWHERE}
+def _tables(tables: Mapping[str, Mapping[str, str]]) -> str:
+    """Further numbers, such as the quantities that a problem file asks for."""
+    return "\n".join(
+        f"<h3>{escape(heading)}</h3>\n" + _table(("", ""), rows.items()) for heading, rows in tables.items() if rows
+    )
+
+
+def _provenance(solution: Solution, context: Context) -> str:
+    """What made this solution, and how to get it back."""
+    from jumpnet import __version__
+
+    shown = {"command": context.command} if context.command else {}
+    shown |= {"seed": solution.seed} | {n: v for n, v in solution.settings.items() if n not in SHOWN_ELSEWHERE}
     if solution.missing:
         shown |= {"not stored": ", ".join(solution.missing)}
+    shown["versions"] = f"jumpnet {__version__}, Python {platform.python_version()}, " + ", ".join(
+        f"{package} {version(package)}" for package in VERSIONS
+    )
     rows = "".join(
         f'<tr><td>{escape(str(name))}</td><td class="long">{escape(str(value))}</td></tr>'
         for name, value in shown.items()
     )
-    from jumpnet import __version__
+    return (
+        f'<div class="wide"><table>{rows}</table></div>\n<h3>Load it in Python</h3>\n'
+        f'<pre id="snippet">{escape(snippet(solution, context.saved))}</pre>\n'
+        '<button data-copies="snippet">copy</button>\n'
+        f"<footer>jumpnet {escape(__version__)}; this page is complete in itself and opens offline.</footer>"
+    )
 
-    return f"<h2>Settings</h2>\n<table>{rows}</table>\n<footer>jumpnet {escape(__version__)}</footer>"
+
+def snippet(solution: Solution, saved: str | None) -> str:
+    """Python that loads the solution and asks it something."""
+    file = saved or "solution.jumpnet"
+    lines = [] if saved else ['# after solution.save("solution.jumpnet") where it was computed']
+    lines += ["import jumpnet as jn", "", f"solution = jn.load({file!r})", "print(solution.report())"]
+    if (partition := solution.partition) is not None:
+        x = partition.sample_interior(1, seed=0)[0].round(3).tolist()
+        lines += [f"x = {x}", "print(solution(x), solution.grad(x))"]
+        if partition.interfaces:
+            pair = partition.interfaces[0].pair
+            lines += [
+                f"x, n = solution.partition.sample_interface({pair}, 5, seed=0)",
+                f"print(solution.side(x, {pair[0]}), solution.side(x, {pair[1]}), solution.jump(x))",
+            ]
+    return "\n".join(lines)
 
 
 def _embedded(figure: Figure, words: str) -> str:
     data = base64.b64encode(image(figure)).decode("ascii")
-    return f'<img alt="{escape(words)}" src="data:image/png;base64,{data}">'
+    drawn = f'<img alt="{escape(words)}" src="data:image/png;base64,{data}">'
+    return f"<figure>{drawn}<figcaption>{escape(words)}</figcaption></figure>"

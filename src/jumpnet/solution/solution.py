@@ -106,6 +106,21 @@ class Solution:
         a, b, n = self._located_partition().sides(points)
         return np.sum((self.flux(points, a) - self.flux(points, b)) * n, axis=1)
 
+    def residual(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, " n"]:
+        """div(A grad u) - lam u - f: how far the equation inside the pieces is from being met."""
+        if self.problem is None:
+            raise SolutionError(
+                "the equations of this solution are not known here; give the problem back: "
+                "solution.with_problem(problem)."
+            )
+        points, cell = self._located(x, piece)
+        residual = np.empty(len(points))
+        for p in np.unique(cell):
+            mine = cell == p
+            A, div_A, lam, f = self.problem.pde(int(p), points[mine])
+            residual[mine] = self._functional(points[mine], cell[mine], -lam, div_A, A) - f
+        return residual
+
     def net_flux(self, over: tuple[int, int] | str) -> "Integral":
         """The integral of A grad u . n over an interface (a, b), on the side of a and n pointing to a, or over a part
         of the boundary, n pointing outward."""
@@ -180,7 +195,7 @@ class Solution:
         return plot_solution(self, path, **options)
 
     def write_report(self, path: str | PathLike[str], *, title: str | None = None) -> None:
-        """An HTML page about the solution: method, estimated error, residuals, figures, settings."""
+        """One HTML file about the solution, with maps to zoom and probe; it opens anywhere, offline."""
         from jumpnet.reporting import write_report
 
         write_report(self, path, title=title)
@@ -265,24 +280,23 @@ class Solution:
             )
         return tensor
 
-    def _functional(self, x: np.ndarray, cell: np.ndarray, a0: float, a1: np.ndarray) -> Float[np.ndarray, " n"]:
-        """a0 u + a1 . grad u at points seen from cells."""
+    def _functional(
+        self, x: np.ndarray, cell: np.ndarray, a0: float | np.ndarray, a1: np.ndarray, a2: np.ndarray | None = None
+    ) -> Float[np.ndarray, " n"]:
+        """a0 u + a1 . grad u + a2 : hess u at points seen from cells."""
         n, d = x.shape
+        order = 1 if a2 is None else 2
+        whole = (
+            np.broadcast_to(a0, n),
+            np.broadcast_to(a1, (n, d)),
+            np.broadcast_to(0.0 if a2 is None else a2, (n, d, d)),
+        )
         result = np.empty(n)
         for start in range(0, n, LARGEST_BATCH):
             part = slice(start, min(start + LARGEST_BATCH, n))
             count = part.stop - part.start
             size = max(SMALLEST_BATCH, 1 << (count - 1).bit_length())
-            pad = np.minimum(np.arange(size), count - 1)
-            sites = self.atlas.push(
-                Sites(
-                    x[part][pad],
-                    cell[part][pad],
-                    np.full(size, a0),
-                    np.broadcast_to(a1, (size, d)),
-                    np.zeros((size, d, d)),
-                    order=1,
-                )
-            )
+            pad = start + np.minimum(np.arange(size), count - 1)
+            sites = self.atlas.push(Sites(x[pad], cell[pad], *(a[pad] for a in whole), order=order))
             result[part] = site_values(self.network, self.theta, sites)[:count]
         return self.scale * result

@@ -1,0 +1,92 @@
+"""The curves in which a plane cuts the interfaces, as points in order, exact to rounding, with their normals.
+
+Contours of the level functions on a grid give the order; each of their points lies on an edge of the grid between a
+point inside a piece and one outside, and bisection along that edge puts it on the interface itself.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from contourpy import contour_generator
+from jaxtyping import Float
+
+from jumpnet.geometry import Partition
+from jumpnet.geometry.sampling import STEP
+from jumpnet.geometry.shape import Shape
+from jumpnet.reporting.grid import Grid, outlines
+
+HALVINGS = 60
+CROWDED = 0.25  # of a cell: contour points closer than this to the one before are left out
+FEWEST = 3  # points of a stretch worth showing
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A stretch of the interface of the pieces a < b; normals point from b to a, `arc` is the length so far."""
+
+    pair: tuple[int, int]
+    points: Float[np.ndarray, "n d"]
+    normals: Float[np.ndarray, "n d"]
+    closed: bool
+
+    @property
+    def arc(self) -> Float[np.ndarray, " n"]:
+        """The length along the curve from its first point, by chords."""
+        return np.r_[0.0, np.cumsum(np.linalg.norm(np.diff(self.points, axis=0), axis=1))]
+
+
+def interface_curves(partition: Partition, grid: Grid) -> tuple[Curve, ...]:
+    """All stretches of interfaces in the plane of a grid, in the order of their pairs."""
+    levels = outlines(partition, grid)[:-1]
+    found: list[Curve] = []
+    for piece, (shape, level) in enumerate(zip(partition.pieces, levels, strict=True), start=1):
+        for line in contour_generator(grid.x, grid.y, np.ma.masked_invalid(level), name="serial").lines(0.0):
+            found += _stretches(partition, piece, _on_shape(shape, grid, np.asarray(line)))
+    return tuple(sorted(found, key=lambda curve: curve.pair))
+
+
+def _on_shape(shape: Shape, grid: Grid, line: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "n d"]:
+    """The points of a contour, each moved along its edge of the grid onto the boundary of the shape."""
+    cell = np.array([grid.x[1] - grid.x[0], grid.y[1] - grid.y[0]])
+    origin = np.array([grid.x[0], grid.y[0]])
+    place = (line - origin) / cell
+    along = np.argmax(np.abs(place - np.round(place)), axis=1)  # the coordinate in which the point is between nodes
+    rows = np.arange(len(line))
+    ends = np.stack([place, place])
+    ends[0, rows, along], ends[1, rows, along] = np.floor(place[rows, along]), np.floor(place[rows, along]) + 1
+    low, high = (grid.plane.lifted(origin + cell * end) for end in ends)
+    turned = shape.level(low) > 0
+    low[turned], high[turned] = high[turned], low[turned].copy()
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        inside = shape.level(middle) < 0
+        low[inside], high[~inside] = middle[inside], middle[~inside]
+    points = (low + high) / 2
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    return points[np.r_[True, steps > CROWDED * cell.min()]]
+
+
+def _stretches(partition: Partition, piece: int, points: Float[np.ndarray, "n d"]) -> Iterator[Curve]:
+    """A piece's outline, cut where its neighbour changes; the part on the boundary of the domain is left out."""
+    if len(points) < FEWEST:
+        return
+    step = STEP * partition.domain.size
+    normals = partition.pieces[piece - 1].normal(points)
+    sound = np.all(np.isfinite(normals), axis=1)
+    normals = np.where(sound[:, None], normals, 0.0)
+    ahead, behind = partition.label(points + step * normals), partition.label(points - step * normals)
+    # Each interface is an outline of both of its pieces: the higher one's is taken.
+    other: np.ndarray = np.where(sound & (behind == piece) & (ahead < piece), ahead, -1)
+    closed = bool(np.linalg.norm(points[0] - points[-1]) <= 1e-9 * partition.domain.size)
+    for run in _runs(other):
+        if run.stop - run.start >= FEWEST and (neighbour := int(other[run.start])) >= 0:
+            whole = closed and run.stop - run.start == len(points)
+            yield Curve((neighbour, piece), points[run], normals[run], whole)
+
+
+def _runs(values: np.ndarray) -> Iterator[slice]:
+    """Stretches of equal values."""
+    edges = np.r_[0, np.flatnonzero(np.diff(values)) + 1, len(values)]
+    for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        yield slice(start, stop)

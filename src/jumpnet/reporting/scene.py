@@ -1,0 +1,297 @@
+"""What the interactive part of a report knows: values of every piece on a grid, and both sides of every interface.
+
+A piece's values reach two grid points beyond its end, by its own smooth continuation, so that a page can interpolate
+inside a piece by cubics up to the interface and never mixes two pieces. Points of interfaces carry the values of both
+sides as they are. How far the interpolation is from the solution is measured at random points and told to the reader.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from matplotlib import colormaps
+from scipy.ndimage import binary_dilation
+
+from jumpnet.errors import JumpnetError
+from jumpnet.fields.piecewise import piecewise_values
+from jumpnet.geometry import Partition
+from jumpnet.reporting.curves import interface_curves
+from jumpnet.reporting.grid import Grid, Plane, make_grid, planes
+from jumpnet.reporting.lines import runs
+from jumpnet.solution import Solution
+
+RESOLUTION = {1: 1200, 2: 280, 3: 160}  # points along the longer side
+BEYOND = 2  # grid points by which values reach beyond a piece: what cubics need
+CHECKED = 400  # random points at which the interpolation is compared with the solution
+SEED = 20177
+TINY = 1e-300
+
+# Points and pieces to one or several numbers for each, and the names of these.
+Part = tuple[tuple[str, ...], Callable[[np.ndarray, np.ndarray], np.ndarray]]
+
+
+@dataclass
+class Blob:
+    """Arrays one after the other in one string of bytes; the page is told where each begins."""
+
+    parts: list[bytes] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, array: np.ndarray, kind: str) -> dict[str, Any]:
+        """Append an array as little-endian numbers of a kind: f4, f8, i2."""
+        data = np.ascontiguousarray(array, dtype=f"<{kind}").tobytes()
+        place = {"at": self.size, "n": int(array.size), "kind": kind}
+        padded = data + b"\0" * (-len(data) % 8)  # typed arrays start at multiples of their size
+        self.parts.append(padded)
+        self.size += len(padded)
+        return place
+
+    def text(self) -> str:
+        """Everything, compressed, as base64."""
+        return base64.b64encode(zlib.compress(b"".join(self.parts), 9)).decode("ascii")
+
+
+def parts_of(solution: Solution) -> tuple[Part, ...]:
+    """The numbers shown of a solution: u, the components of the flux, and the signed error and residual if known."""
+    found: list[Part] = [(("u",), solution)]
+    if all(tensor is not None for tensor in solution.tensors):
+        found.append((tuple(f"flux{k + 1}" for k in range(solution.dim)), solution.flux))
+    if (exact := solution.exact) is not None:
+        found.append((("error",), lambda x, p: solution(x, p) - piecewise_values(exact, x, p)))
+    if solution.problem is not None:
+        found.append((("residual",), solution.residual))
+    return tuple(found)
+
+
+def quantities_of(parts: tuple[Part, ...]) -> list[dict[str, Any]]:
+    """What the page offers to draw: how each follows from the parts."""
+    names = [name for names, _ in parts for name in names]
+    fluxes = [name for name in names if name.startswith("flux")]
+    offered = [{"key": "u", "title": "u", "parts": ["u"], "kind": "plain", "colours": "viridis"}]
+    if fluxes:
+        offered.append({"key": "flux", "title": "|A∇u|", "parts": fluxes, "kind": "norm", "colours": "plasma"})
+    if "error" in names:
+        offered.append({"key": "error", "title": "|u − exact|", "parts": ["error"], "kind": "log", "colours": "magma"})
+    if "residual" in names:
+        title = "|div(A∇u) − λu − f|"
+        offered.append({"key": "residual", "title": title, "parts": ["residual"], "kind": "log", "colours": "magma"})
+    return offered
+
+
+def scene(solution: Solution, resolution: int | None = None) -> tuple[str, str]:
+    """The page's data: a JSON text, and the arrays it points into."""
+    partition = solution.partition
+    if partition is None:
+        raise ValueError("a solution without geometry has no scene")
+    blob, parts = Blob(), parts_of(solution)
+    points = resolution or RESOLUTION.get(solution.dim, 100)
+    offered = quantities_of(parts)
+    values = _Values(solution, parts, offered)
+    if solution.dim == 1:
+        views = [_line(solution, partition, blob, values, points)]
+    else:
+        views = [_plane(partition, plane, blob, values, points) for plane in planes(partition)]
+    for quantity in offered:
+        quantity |= {"range": values.range(quantity)}
+    found = {
+        "dim": solution.dim,
+        "names": list(partition.names),
+        "quantities": offered,
+        "colours": {name: _colours(name) for name in sorted({str(q["colours"]) for q in offered})},
+        "views": views,
+        "interpolation": _interpolation_error(solution, values),
+    }
+    # "<" cannot stand in a script element: the text might end it.
+    return json.dumps(found, separators=(",", ":")).replace("<", "\\u003c"), blob.text()
+
+
+class _Values:
+    """Parts of a solution evaluated where asked, with the ranges of what lies inside the domain."""
+
+    def __init__(self, solution: Solution, parts: tuple[Part, ...], offered: list[dict[str, Any]]) -> None:
+        self.dim, self.parts, self.offered = solution.dim, parts, offered
+        self.seen: dict[str, list[np.ndarray]] = {q["key"]: [] for q in offered}
+        self.patches: list[tuple[Grid, int, tuple[slice, slice], np.ndarray]] = []
+
+    def __call__(self, x: np.ndarray, piece: np.ndarray) -> dict[str, np.ndarray]:
+        """Each part at points seen from pieces; nan where it has no value (a formula beyond its range)."""
+        found: dict[str, np.ndarray] = {}
+        for names, part in self.parts:
+            with np.errstate(all="ignore"):
+                try:
+                    columns = part(x, piece).reshape(len(x), -1)
+                except JumpnetError:  # data that are not finite beyond the end of a piece
+                    columns = np.full((len(x), len(names)), np.nan)
+            found |= dict(zip(names, columns.T, strict=True))
+        return found
+
+    def see(self, values: dict[str, np.ndarray]) -> None:
+        """Take values inside the domain into the ranges."""
+        for quantity in self.offered:
+            rows = np.array([values[name] for name in quantity["parts"]])
+            shown = rows[0] if quantity["kind"] == "plain" else np.sqrt((rows**2).sum(axis=0))
+            self.seen[quantity["key"]].append(shown[np.isfinite(shown)])
+
+    def range(self, quantity: dict[str, Any]) -> tuple[float, float]:
+        """The ends of the colour scale; where it is logarithmic, without the spikes at changes of sign."""
+        seen = np.concatenate(self.seen[quantity["key"]]) if self.seen[quantity["key"]] else np.zeros(0)
+        if seen.size == 0:
+            return 0.0, 1.0
+        if quantity["kind"] != "log":
+            return float(seen.min()), float(seen.max())
+        top = max(float(seen.max()), TINY * 10)
+        return max(min(float(np.quantile(seen, 0.01)), top / 10), 1e-8 * top, TINY), top
+
+
+def _plane(partition: Partition, plane: Plane, blob: Blob, values: _Values, resolution: int) -> dict[str, Any]:
+    grid = _padded(partition, plane, resolution)
+    curves = []
+    for curve in interface_curves(partition, make_grid(partition, plane, 2 * resolution)):
+        sides = [values(curve.points, np.full(len(curve.points), piece)) for piece in curve.pair]
+        flat = curve.points[:, list(plane.axes)]
+        columns = [flat[:, 0], flat[:, 1]]
+        for side in sides:
+            values.see(side)
+            columns += [side["u"], _through(side, curve.normals)]
+        curves.append({"pair": curve.pair, "closed": curve.closed, **blob.add(np.column_stack(columns), "f8")})
+    domain = partition.domain.level(grid.points()).reshape(grid.label.shape)
+    return {
+        "kind": "map",
+        "name": ", ".join(f"{_axis(k)} = {v:.3g}" for k, v in enumerate(plane.fixed) if k not in plane.axes),
+        "axes": [_axis(k) for k in plane.axes],
+        "fixed": {_axis(k): v for k, v in enumerate(plane.fixed) if k not in plane.axes},
+        "lower": [grid.x[0], grid.y[0]],
+        "step": [grid.x[1] - grid.x[0], grid.y[1] - grid.y[0]],
+        "shape": list(grid.label.shape),
+        "inside": [*(float(partition.bounds[0][k]) for k in plane.axes), *(partition.bounds[1][k] for k in plane.axes)],
+        "label": blob.add(grid.label, "i2"),
+        "domain": blob.add(domain, "f4"),
+        "pieces": [_patch(partition, grid, piece, blob, values) for piece in np.unique(grid.label) if piece >= 0],
+        "curves": curves,
+    }
+
+
+def _axis(k: int) -> str:
+    """The name of a coordinate, its number as an index."""
+    return "x" + str(k + 1).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+
+
+def _padded(partition: Partition, plane: Plane, resolution: int) -> Grid:
+    """A grid whose outermost points but two lie on the domain's box, so that its boundary is not a staircase."""
+    lower, upper = (np.asarray(end)[list(plane.axes)] for end in partition.bounds)
+    counts = np.maximum(np.ceil((upper - lower) / (upper - lower).max() * (resolution - 1)).astype(int), 8)
+    step = (upper - lower) / counts
+    x, y = (lower[k] + step[k] * np.arange(-BEYOND, counts[k] + BEYOND + 1) for k in (0, 1))
+    x[-BEYOND - 1], y[-BEYOND - 1] = upper
+    bare = Grid(plane, x, y, np.zeros((len(y), len(x)), int))
+    return Grid(plane, x, y, partition.label(bare.points()).reshape(len(y), len(x)))
+
+
+def _patch(partition: Partition, grid: Grid, piece: int, blob: Blob, values: _Values) -> dict[str, Any]:
+    """One piece: its window of the grid, its level function there and its values, nan where they are not needed."""
+    needed = np.asarray(binary_dilation(grid.label == piece, np.ones((3, 3), bool), iterations=BEYOND), bool)
+    rows, columns = np.flatnonzero(needed.any(axis=1)), np.flatnonzero(needed.any(axis=0))
+    window = slice(int(rows[0]), int(rows[-1]) + 1), slice(int(columns[0]), int(columns[-1]) + 1)
+    mask, inside = needed[window], (grid.label == piece)[window]
+    part = Grid(grid.plane, grid.x[window[1]], grid.y[window[0]], grid.label[window])
+    points = part.points(mask)
+    found = values(points, np.full(len(points), piece))
+    values.see({name: value[inside[mask]] for name, value in found.items()})
+    entry: dict[str, Any] = {"piece": int(piece), "window": [window[1].start, window[0].start, *mask.shape[::-1]]}
+    if piece > 0:
+        level = np.full(mask.shape, np.nan)
+        level[mask] = partition.pieces[piece - 1].level(points)
+        entry["level"] = blob.add(level, "f4")
+    entry["values"] = {}
+    for name, value in found.items():
+        whole = np.full(mask.shape, np.nan)
+        whole[mask] = value
+        entry["values"][name] = blob.add(whole, "f8" if name == "u" else "f4")
+        if name == "u":
+            values.patches.append((grid, int(piece), window, whole))
+    return entry
+
+
+def _line(solution: Solution, partition: Partition, blob: Blob, values: _Values, resolution: int) -> dict[str, Any]:
+    """A line: both ends of every stretch belong to it."""
+    stretches, curves = runs(partition, resolution), []
+    listed = []
+    for run in stretches:
+        found = values(run.x[:, None], np.full(len(run.x), run.piece))
+        values.see(found)
+        entry = {"piece": run.piece, "from": run.x[0], "to": run.x[-1], "n": len(run.x)}
+        listed.append(entry | {"values": {name: blob.add(value, "f8") for name, value in found.items()}})
+    for left, right in pairwise(stretches):
+        if left.piece == right.piece or left.x[-1] != right.x[0]:
+            continue
+        low, high = sorted((left, right), key=lambda run: run.piece)
+        x = np.array([[left.x[-1]]])
+        normal = np.array([[1.0 if low is right else -1.0]])
+        row = [left.x[-1], 0.0]
+        for run in (low, high):
+            side = values(x, np.array([run.piece]))
+            row += [side["u"][0], _through(side, normal)[0]]
+        curves.append({"pair": [low.piece, high.piece], "closed": False, **blob.add(np.array(row), "f8")})
+    ends = [float(partition.bounds[0][0]), float(partition.bounds[1][0])]
+    return {"kind": "line", "name": "", "axes": ["x"], "fixed": {}, "inside": ends, "runs": listed, "curves": curves}
+
+
+def _through(side: dict[str, np.ndarray], normals: np.ndarray) -> np.ndarray:
+    """A grad u . n, nan where the flux is not known."""
+    if "flux1" not in side:
+        return np.full(len(normals), np.nan)
+    flux = np.column_stack([side[f"flux{k + 1}"] for k in range(normals.shape[1])])
+    return np.einsum("ni,ni->n", flux, normals)
+
+
+def _interpolation_error(solution: Solution, values: _Values) -> float | None:
+    """The largest difference between cubics on the grid, as the page draws them, and u, at random points of pieces."""
+    rng = np.random.default_rng(SEED)
+    worst: list[float] = []
+    for grid, piece, window, u in values.patches:
+        inside = np.argwhere((grid.label == piece)[window])
+        share = max(4, round(CHECKED * len(inside) / max((grid.label >= 0).sum(), 1)))
+        place = inside[rng.integers(len(inside), size=share)] + rng.uniform(-0.5, 0.5, (share, 2))
+        place = np.clip(place, 1.0, np.array(u.shape) - 2.001)
+        x = np.column_stack(
+            [grid.x[window[1].start] + place[:, 1] * (grid.x[1] - grid.x[0]),
+             grid.y[window[0].start] + place[:, 0] * (grid.y[1] - grid.y[0])]
+        )  # fmt: skip
+        points = grid.plane.lifted(x)
+        partition = solution.partition
+        mine = partition.label(points) == piece if partition is not None else np.zeros(share, bool)
+        if mine.any():
+            error = np.abs(cubic(u, place[mine]) - solution(points[mine], piece))
+            worst += error[np.isfinite(error)].tolist()
+    return max(worst) if worst else None
+
+
+def cubic(values: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Values between the points of a grid, by cubics through 4 x 4 of them; `place` counts rows and columns."""
+    whole = np.floor(place).astype(int)
+    t = place - whole
+    weights = np.stack(
+        [
+            -t * (t - 1) * (t - 2) / 6,
+            (t + 1) * (t - 1) * (t - 2) / 2,
+            -(t + 1) * t * (t - 2) / 2,
+            (t + 1) * t * (t - 1) / 6,
+        ]
+    )
+    total = np.zeros(len(place))
+    for i in range(4):
+        for j in range(4):
+            total += weights[i, :, 0] * weights[j, :, 1] * values[whole[:, 0] + i - 1, whole[:, 1] + j - 1]
+    return total
+
+
+def _colours(name: str) -> str:
+    """256 colours as hexadecimal digits."""
+    return (colormaps[name](np.linspace(0, 1, 256))[:, :3] * 255).round().astype(np.uint8).tobytes().hex()
