@@ -33,13 +33,13 @@ from jumpnet.geometry import (
     shapes,
 )
 from jumpnet.optim import Status
-from jumpnet.problem import Dirichlet, Jump, Neumann, Problem, Robin, manufactured
+from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
 from jumpnet.solution import Solution, load
 
 __all__ = [
-    "Ball", "Box", "Curve", "Dirichlet", "Disk", "Ellipse", "Ellipsoid", "ExpressionError", "GeometryError",
+    "Ball", "Box", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid", "ExpressionError", "GeometryError",
     "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning", "LevelSet", "Mesh", "ModelError", "Neumann",
-    "Partition", "Path", "Points", "Polygon", "Problem", "ProblemError", "ProblemFile", "Robin", "Solution",
-    "SolutionError", "Star", "Status", "Superellipse", "Superquadric", "approximate", "baselines", "charts", "load",
-    "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve",
+    "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem", "ProblemError", "ProblemFile",
+    "Robin", "Solution", "SolutionError", "Star", "Status", "Superellipse", "Superquadric", "approximate", "baselines",
+    "charts", "load", "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve",
 ]  # fmt: skip

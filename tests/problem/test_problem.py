@@ -135,13 +135,14 @@ def test_the_warning_points_at_the_users_line():
         assert len(caught) == 1 and caught[0].filename == __file__
 
 
-def test_pure_neumann_needs_a_lam_or_a_value_somewhere():
-    with pytest.raises(ProblemError, match="not unique"):
-        Problem(PARTS, boundary=Neumann(1.0))
-    with pytest.raises(ProblemError, match="not unique"):
-        Problem(PARTS, boundary=Robin(0.0, 1.0))
-    Problem(PARTS, lam=[0.0, 1.0], boundary=Neumann(1.0))
-    Problem(PARTS, boundary=Robin(1.0, 1.0))
+def test_pure_neumann_needs_balanced_data_or_a_value_somewhere():
+    for boundary in (Neumann(1.0), Robin(0.0, 1.0)):
+        with pytest.raises(ProblemError, match="integrate to 0, the flux g through the boundary to 8"):
+            Problem(PARTS, boundary=boundary)
+    assert Problem(PARTS, f=2.0, boundary=Neumann(1.0)).mean == 0.0
+    assert Problem(PARTS, f=2.0, boundary=Neumann(1.0), mean=3.0).mean == 3.0
+    for fixed in (Problem(PARTS, lam=[0.0, 1.0], boundary=Neumann(1.0)), Problem(PARTS, boundary=Robin(1.0, 1.0))):
+        assert fixed.mean is None
 
 
 def test_a_may_vanish_on_the_boundary():

@@ -6,7 +6,7 @@ import pytest
 
 from jumpnet.errors import JumpnetError
 from jumpnet.geometry import Box, Disk, Partition
-from jumpnet.problem import Dirichlet, Jump, Neumann, Problem, Robin, manufactured
+from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
 
 SQUARE = Box((-1, -1), (1, 1))
 PARTS = Partition(SQUARE, [Disk((0.2, 0.1), 0.4)])
@@ -71,7 +71,33 @@ WRONG = {  # kind: (what is stated, a word that the sentence must contain)
     "boundary data missing": (lambda: Problem(PARTS, boundary=Dirichlet(None)), "None"),  # type: ignore[arg-type]
     "Robin alpha not finite": (lambda: Problem(PARTS, boundary=Robin("1/(x1 + 1)", 0.0)), "alpha on 'x1-'"),
     "Robin alpha not a number": (lambda: Problem(PARTS, boundary=Robin([1], 0.0)), "alpha"),  # type: ignore[arg-type]
-    "pure Neumann": (lambda: Problem(PARTS, boundary=Neumann(0.0)), "not unique"),
+    "pure Neumann": (lambda: Problem(PARTS, boundary=Neumann(1.0)), "balance"),
+    "mean of a fixed problem": (lambda: Problem(PARTS, mean=1.0), "mean is 1"),
+    "mean not a number": (lambda: Problem(PARTS, boundary=Neumann(0.0), mean="x1"), "mean is 'x1'"),
+    "negative resistance": (lambda: Problem(PARTS, jumps=Jump(R="x1")), "R on interface (0, 1) is negative"),
+    "resistance without a pair": (lambda: manufactured(PARTS, "x1", R={(0, 2): 1.0}), "(0, 2)"),
+    "one periodic side": (lambda: Problem(PARTS, boundary=ALL | {"x1-": Periodic()}), "both sides at once"),
+    "two periodic ways": (
+        lambda: Problem(PARTS, boundary=ALL | {"left": Periodic(1.0), "right": Periodic(2.0)}),
+        "twice",
+    ),
+    "periodic disk": (lambda: Problem(Partition(Disk((0, 0), 1.0)), boundary=Periodic()), "opposite sides"),
+    "periodic class": (lambda: Problem(PARTS, boundary=ALL | {"left": Periodic}), "twice"),
+    "source outside": (lambda: Problem(PARTS, sources=[PointSource((2, 0), 1.0)]), "outside the domain"),
+    "source on an interface": (lambda: Problem(PARTS, sources=[PointSource((0.6, 0.1), 1.0)]), "on an interface"),
+    "source where A varies": (
+        lambda: Problem(PARTS, A="2 + x1", sources=[PointSource((0, 0), 1.0)]),
+        "where A varies",
+    ),
+    "source where lam is": (lambda: Problem(PARTS, lam=1.0, sources=[PointSource((0, 0), 1.0)]), "lam is not zero"),
+    "source of one coordinate": (lambda: Problem(PARTS, sources=[PointSource((1.0,), 1.0)]), "2 coordinates"),
+    "source of no strength": (lambda: Problem(PARTS, sources=[PointSource((0, 0), np.nan)]), "sources[0].q"),
+    "source not in a list": (lambda: Problem(PARTS, sources=PointSource((0, 0), 1.0)), "a list of PointSource"),
+    "data outside": (lambda: Problem(PARTS, data=Data([(5, 5)], 1.0)), "outside the domain"),
+    "data of the wrong length": (lambda: Problem(PARTS, data=Data([(0, 0)], [1.0, 2.0])), "data[0].u"),
+    "data without weight": (lambda: Problem(PARTS, data=Data([(0, 0)], 1.0, 0.0)), "positive"),
+    "data in an unknown piece": (lambda: Problem(PARTS, data=Data([(0, 0)], 1.0, piece=7)), "data[0].piece"),
+    "data is a number": (lambda: Problem(PARTS, data=3.0), "Data(x, u)"),
     "jumps is a number": (lambda: Problem(PARTS, jumps=1.0), "1.0"),  # type: ignore[arg-type]
     "jump is a number": (lambda: Problem(PARTS, jumps={(0, 1): 2.0}), "2.0"),  # type: ignore[dict-item]
     "jump of a pair turned round": (lambda: Problem(PARTS, jumps={(1, 0): Jump()}), "(0, 1)"),
@@ -89,7 +115,6 @@ WRONG = {  # kind: (what is stated, a word that the sentence must contain)
     "manufactured with too many solutions": (lambda: manufactured(PARTS, ["x1"] * 3), "u has 3"),
     "manufactured with an instance": (lambda: manufactured(PARTS, "x1", boundary=Neumann(1.0)), "Neumann"),
     "manufactured Robin without alpha": (lambda: manufactured(PARTS, "x1", boundary=Robin), "(Robin, alpha)"),
-    "manufactured pure Neumann": (lambda: manufactured(PARTS, "x1", boundary=Neumann), "not unique"),
     "manufactured on a missing part": (lambda: manufactured(PARTS, "x1", boundary={"top": Neumann}), "x1-"),
     "manufactured not finite": (lambda: manufactured(PARTS, "sqrt(x1)"), "f in piece 0"),
     "manufactured from an untraceable u": (lambda: manufactured(PARTS, lambda x: np.sin(x[:, 0])), "jax.numpy"),

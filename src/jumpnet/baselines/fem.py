@@ -15,6 +15,7 @@ from jumpnet.baselines.evaluation import InPiece, MeshFunction, as_solution
 from jumpnet.baselines.meshes import FittedMesh, Surface, boundary_part, fitted_mesh, function_of, points_of
 from jumpnet.baselines.ngsolve import ngsolve
 from jumpnet.errors import GeometryError, ModelError
+from jumpnet.fields import ConstantField, Field
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
@@ -48,6 +49,7 @@ def fem(
     for name, value in (("size", size), ("unknowns", unknowns)):
         if value is not None and not value > 0:
             raise ModelError(f"{name} is {value!r}; give a positive number.")
+    check_covered(problem)
     ngsolve()
     began = time.perf_counter()
     lower, upper = problem.partition.bounds
@@ -66,6 +68,26 @@ def fem(
         "seconds": time.perf_counter() - began,
     }
     return as_solution(problem, functions, settings)
+
+
+def check_covered(problem: Problem) -> None:
+    """ModelError for what these elements do not have."""
+    without = {
+        "contact resistances": any(not _zero(jump.R) for jump in problem.jumps.values()),
+        "periodic sides": any(condition.kind == "periodic" for condition in problem.boundary.values()),
+        "point sources": bool(problem.sources),
+        "measured data": problem.data is not None,
+        "a free constant (Neumann conditions only)": problem.mean is not None,
+    }
+    found = [name for name, there in without.items() if there]
+    if found:
+        raise ModelError(
+            f"the problem has {' and '.join(found)}, which finite elements here are without; use jn.solve."
+        )
+
+
+def _zero(function: Field) -> bool:
+    return isinstance(function, ConstantField) and function.number == 0.0
 
 
 def _fitted(problem: Problem, size: float, order: int, unknowns: int | None) -> tuple[Any, list[MeshFunction], int]:

@@ -23,7 +23,7 @@ from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
 from jumpnet.models import FrozenModel, Model
 from jumpnet.optim import Direct, Optimizer, Status
-from jumpnet.problem import Problem, inputs
+from jumpnet.problem import Problem, Supplement, inputs
 from jumpnet.rows import Rows, Weights, equations, values
 from jumpnet.solution import Solution
 
@@ -102,12 +102,22 @@ def solve(
     open_choice = all(option is None for option in chosen) and problem.dim <= 3
     if isinstance(optimizer, Direct) or isinstance(model, FrozenModel) or open_choice:
         found = directly(problem, model, optimizer, tol=tol, seed=seed, trials=trials, progress=progress)
-        if open_choice and found.status in (Status.STALLED, Status.STEP_LIMIT):
+        # Measurements that contradict the equations leave a residual that no network can lower.
+        if open_choice and problem.data is None and found.status in (Status.STALLED, Status.STEP_LIMIT):
             found = better(problem, found, trained(None, None))
     else:
         found = trained(model, optimizer)
+    found = completed(problem, found)
     tell(found)
     return found
+
+
+def completed(problem: Problem, found: Solution) -> Solution:
+    """The solution with what it has in closed form: the fields of point sources, and the constant of a given mean."""
+    found = replace(found, supplement=Supplement(0.0, problem.sources))
+    if problem.mean is None:
+        return found
+    return replace(found, supplement=Supplement(problem.mean - found.mean().value, problem.sources))
 
 
 def approximate(

@@ -1,7 +1,19 @@
 """The equations: coefficients per piece, boundary conditions, jumps on the interfaces, all checked once."""
 
-from jumpnet.problem.conditions import Dirichlet, Jump, Neumann, Robin
+from jumpnet.problem.conditions import Dirichlet, Jump, Neumann, Periodic, Robin
 from jumpnet.problem.manufactured import manufactured
 from jumpnet.problem.problem import Problem
+from jumpnet.problem.sources import Data, PointSource, Supplement
 
-__all__ = ["Dirichlet", "Jump", "Neumann", "Problem", "Robin", "manufactured"]
+__all__ = [
+    "Data",
+    "Dirichlet",
+    "Jump",
+    "Neumann",
+    "Periodic",
+    "PointSource",
+    "Problem",
+    "Robin",
+    "Supplement",
+    "manufactured",
+]

@@ -11,6 +11,7 @@ import numpy as np
 from jumpnet.errors import JumpnetWarning, ProblemError
 from jumpnet.fields import point
 from jumpnet.problem.conditions import Array
+from jumpnet.problem.constant import check_compatible
 
 if TYPE_CHECKING:
     from jumpnet.problem.problem import Problem
@@ -21,16 +22,23 @@ PROBES_PER_FACE = 24
 SYMMETRY = 1e-10  # relative to the largest entry of the matrix; formulas are exact, callables may round
 
 
-def check(problem: Problem) -> None:
-    """ProblemError, in one sentence, for the first thing wrong; JumpnetWarning for what is merely unusual."""
+def check(problem: Problem) -> bool:
+    """ProblemError, in one sentence, for the first thing wrong; JumpnetWarning for what is merely unusual.
+
+    True if any constant may be added to the solution, so that its mean has to be fixed.
+    """
     lam_zero = _check_pieces(problem)
     fixed = _check_boundary(problem)
     _check_interfaces(problem)
     if lam_zero and not fixed:
+        check_compatible(problem)
+    floating = lam_zero and not fixed and problem.data is None
+    if problem.mean is not None and not floating:
         raise ProblemError(
-            "the solution is not unique: lam is 0 everywhere and the boundary has only Neumann conditions, "
-            "so any constant may be added; give a Dirichlet condition on one part."
+            f"mean is {problem.mean:.4g}, but the conditions fix the solution already; it is for problems with Neumann "
+            "or periodic conditions only, with lam = 0 and without data: leave it out."
         )
+    return floating
 
 
 def _check_pieces(problem: Problem) -> bool:
@@ -104,6 +112,12 @@ def _check_interfaces(problem: Problem) -> None:
     for interface in problem.partition.interfaces:
         x, normals = problem.partition.sample_interface(interface.pair, PROBES_PER_FACE, seed=PROBE_SEED)
         problem.jump_data(interface.pair, x, normals)
+        R = problem.resistance(interface.pair, x)
+        if (R < 0).any():
+            raise ProblemError(
+                f"R on interface {interface.pair} is negative, {R.min():.4g} at {point(x[int(np.argmin(R))])}; a "
+                "contact resistance is zero or more."
+            )
 
 
 def _warn(message: str) -> None:

@@ -1,6 +1,6 @@
 """Boundary conditions and jumps: what the user writes, and what it is turned into.
 
-`Dirichlet`, `Neumann`, `Robin` and `Jump` hold the user's data as given. `BoundaryCondition` and
+`Dirichlet`, `Neumann`, `Robin`, `Periodic` and `Jump` hold the user's data as given. `BoundaryCondition` and
 `JumpCondition` are the same after checking, with data that can be evaluated; in a manufactured problem
 these depend on the normal and on the piece too, which a user's data never do.
 """
@@ -21,7 +21,7 @@ from jumpnet.fields import ConstantField, Field, Values, scalar_field
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int_]
-Kind = Literal["dirichlet", "neumann", "robin"]
+Kind = Literal["dirichlet", "neumann", "robin", "periodic"]
 Source = float | str | Callable[[Any], Any] | Values
 Pair = tuple[int, int]
 
@@ -51,15 +51,32 @@ class Robin:
     kind: ClassVar[Kind] = "robin"
 
 
-Condition = Dirichlet | Neumann | Robin
+@dataclass(frozen=True)
+class Periodic:
+    """Two opposite sides of a box are one: u(x + L e) - u(x) = v from the lower to the upper, with the same flux.
+
+    `v` is a function of the lower point; L is the length of the box along the axis e. Named by the axis:
+    `boundary={"x1": Periodic(1.0), "x2": Periodic()}`.
+    """
+
+    v: Source = 0.0
+    kind: ClassVar[Kind] = "periodic"
+
+
+Condition = Dirichlet | Neumann | Robin | Periodic
 
 
 @dataclass(frozen=True)
 class Jump:
-    """[u] = v and [A grad u . n] = w on the interface of pieces a < b: [q] = q_a - q_b, n from b to a."""
+    """[u] = v + R A grad u . n and [A grad u . n] = w on the interface of pieces a < b: [q] = q_a - q_b, n from b to a.
+
+    `R` is a contact resistance, zero or more: the temperature falls by R times the heat that crosses. Where w makes the
+    two sides' fluxes differ, it acts on their mean.
+    """
 
     v: Source | JumpData = 0.0
     w: Source | JumpData = 0.0
+    R: Source = 0.0
 
 
 class BoundaryData(ABC):
@@ -114,7 +131,10 @@ class GivenOnInterface(JumpData):
 
 @dataclass(frozen=True)
 class BoundaryCondition:
-    """alpha u + beta A grad u . n = g with beta = 0 for Dirichlet (alpha = 1) and 1 otherwise."""
+    """alpha u + beta A grad u . n = g with beta = 0 for Dirichlet (alpha = 1) and 1 otherwise.
+
+    On a periodic side alpha is 0 and g the difference v from the lower to the upper side.
+    """
 
     kind: Kind
     alpha: Field
@@ -123,43 +143,47 @@ class BoundaryCondition:
 
 @dataclass(frozen=True)
 class JumpCondition:
-    """[u] = v and [A grad u . n] = w on one interface."""
+    """[u] = v + R A grad u . n (the mean of both sides) and [A grad u . n] = w on one interface."""
 
     v: JumpData
     w: JumpData
+    R: Field
 
 
 def boundary_condition(condition: Any, dim: int, part: str, constants: Mapping[str, float] | None) -> BoundaryCondition:
     """What the user gave for one part of the boundary, ready to be evaluated."""
-    if isinstance(condition, type) and issubclass(condition, Dirichlet | Neumann | Robin):
+    if isinstance(condition, type) and issubclass(condition, Condition):
         raise ProblemError(
             f"boundary[{part!r}] is the class {condition.__name__}; give it data, e.g. {_example(condition)}."
         )
-    if not isinstance(condition, Dirichlet | Neumann | Robin):
+    if not isinstance(condition, Condition):
         raise ProblemError(
-            f"boundary[{part!r}] is {shorten(condition)}; Dirichlet(g), Neumann(g) or Robin(alpha, g) is wanted."
+            f"boundary[{part!r}] is {shorten(condition)}; Dirichlet(g), Neumann(g), Robin(alpha, g) or Periodic(v) is "
+            "wanted."
         )
     where = f"of {type(condition).__name__} on {part!r}"
     alpha: Field = ConstantField(1.0 if condition.kind == "dirichlet" else 0.0, dim)
     if isinstance(condition, Robin):
         alpha = scalar_field(condition.alpha, dim, what=f"alpha {where}", constants=constants)
-    g = condition.g
+    name = "v" if isinstance(condition, Periodic) else "g"
+    g = getattr(condition, name)
     if not isinstance(g, BoundaryData):
-        g = GivenOnBoundary(scalar_field(g, dim, what=f"g {where}", constants=constants))
+        g = GivenOnBoundary(scalar_field(g, dim, what=f"{name} {where}", constants=constants))
     return BoundaryCondition(condition.kind, alpha, g)
 
 
 def jump_condition(jump: Any, dim: int, pair: Pair, constants: Mapping[str, float] | None) -> JumpCondition:
     """What the user gave for one interface, ready to be evaluated."""
     if not isinstance(jump, Jump):
-        raise ProblemError(f"jumps[{pair}] is {shorten(jump)}; Jump(v=..., w=...) is wanted.")
+        raise ProblemError(f"jumps[{pair}] is {shorten(jump)}; Jump(v=..., w=..., R=...) is wanted.")
 
     def resolved(source: Any, name: str) -> JumpData:
         if isinstance(source, JumpData):
             return source
         return GivenOnInterface(scalar_field(source, dim, what=f"{name} on interface {pair}", constants=constants))
 
-    return JumpCondition(resolved(jump.v, "v"), resolved(jump.w, "w"))
+    R = scalar_field(jump.R, dim, what=f"R on interface {pair}", constants=constants)
+    return JumpCondition(resolved(jump.v, "v"), resolved(jump.w, "w"), R)
 
 
 def _example(condition: type) -> str:

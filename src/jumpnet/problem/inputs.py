@@ -17,6 +17,7 @@ from jumpnet.problem.conditions import (
     Jump,
     JumpCondition,
     Pair,
+    Periodic,
     boundary_condition,
     jump_condition,
 )
@@ -105,12 +106,12 @@ def boundary(given: Any, parts: Partition, names: Names) -> Mapping[str, Boundar
     if not isinstance(given, Mapping):
         if is_list(given) or isinstance(given, str) or not hasattr(given, "kind"):
             raise ProblemError(
-                f"boundary is {shorten(given)}; one of Dirichlet(g), Neumann(g), Robin(alpha, g), "
-                "or a mapping "
-                "from part names to them is wanted."
+                f"boundary is {shorten(given)}; one of Dirichlet(g), Neumann(g), Robin(alpha, g), Periodic(v), "
+                "or a mapping from part names to them is wanted."
             )
         given = dict.fromkeys(parts.boundary_parts, given)
     chosen = named_parts(given, parts)
+    _check_periodic(chosen)
     return MappingProxyType({p: boundary_condition(chosen[p], parts.dim, p, names) for p in parts.boundary_parts})
 
 
@@ -122,16 +123,34 @@ def named_parts(given: Mapping[Any, Any], parts: Partition) -> dict[str, Any]:
             raise ProblemError(
                 f"boundary has the key {shorten(key)}; a part name such as {parts.boundary_parts[0]!r} is wanted."
             )
-        name = parts.part_name(key)
-        if name in chosen:
-            raise ProblemError(f"boundary names the part {name!r} twice, the second time as {key!r}; name it once.")
-        chosen[name] = condition
+        sides = [part for part in (f"{key}-", f"{key}+") if part in parts.boundary_parts]
+        for name in sides or [parts.part_name(key)]:  # an axis stands for both of its sides
+            if name in chosen:
+                raise ProblemError(f"boundary names the part {name!r} twice, the second time as {key!r}; name it once.")
+            chosen[name] = condition
     missing = [p for p in parts.boundary_parts if p not in chosen]
     if missing:
         raise ProblemError(
             f"boundary has no condition on {', '.join(repr(p) for p in missing)}; every part of the boundary needs one."
         )
     return chosen
+
+
+def _check_periodic(chosen: Mapping[str, Any]) -> None:
+    """Periodic sides come in pairs."""
+    for name, condition in chosen.items():
+        if isinstance(condition, Periodic) and chosen.get(opposite(name)) != condition:
+            if name == "boundary":
+                raise ProblemError("boundary is Periodic, but only a Box has opposite sides; make the domain a Box.")
+            raise ProblemError(
+                f"boundary is periodic on {name!r} but not in the same way on {opposite(name)!r}; name both sides at "
+                f'once, {{"{name[:-1]}": Periodic(...)}}.'
+            )
+
+
+def opposite(part: str) -> str:
+    """The side across the box."""
+    return part[:-1] + ("+" if part.endswith("-") else "-")
 
 
 def jumps(given: Any, parts: Partition, names: Names) -> Mapping[Pair, JumpCondition]:
@@ -145,7 +164,7 @@ def jumps(given: Any, parts: Partition, names: Names) -> Mapping[Pair, JumpCondi
         chosen = dict.fromkeys(pairs, given)
     else:
         raise ProblemError(
-            f"jumps is {shorten(given)}; Jump(v=..., w=...) or a mapping from pairs (a, b) to Jumps is wanted."
+            f"jumps is {shorten(given)}; Jump(v=..., w=..., R=...) or a mapping from pairs (a, b) to Jumps is wanted."
         )
     return MappingProxyType({pair: jump_condition(jump, parts.dim, pair, names) for pair, jump in chosen.items()})
 

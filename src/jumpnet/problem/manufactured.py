@@ -78,12 +78,18 @@ class DerivedOnBoundary(BoundaryData):
 
 @dataclass(frozen=True)
 class DerivedValueJump(JumpData):
-    """v = u_a - u_b."""
+    """v = u_a - u_b - R times the mean of A_a grad u_a . n and A_b grad u_b . n."""
 
     u: tuple[Field, Field]
+    A: tuple[TensorField, TensorField]
+    R: Field
 
     def value(self, x: Array, normals: Array) -> Array:
-        return self.u[0].value(x) - self.u[1].value(x)
+        v = self.u[0].value(x) - self.u[1].value(x)
+        R = self.R.value(x)
+        if R.any():
+            v -= R * (normal_flux(self.u[0], self.A[0], x, normals) + normal_flux(self.u[1], self.A[1], x, normals)) / 2
+        return v
 
     def spec(self) -> dict[str, Any]:
         return DERIVED
@@ -116,11 +122,13 @@ def manufactured(
     boundary: Any = Dirichlet,
     *,
     div_A: Any = None,
+    R: Any = 0.0,
     constants: Mapping[str, float] | None = None,
 ) -> Problem:
     """The problem whose solution is u (one value per piece): f, boundary data and jumps follow from it.
 
-    `boundary` gives kinds only: `Dirichlet`, `Neumann` or `(Robin, alpha)`, for all parts or per part name.
+    `boundary` gives kinds only: `Dirichlet`, `Neumann` or `(Robin, alpha)`, for all parts or per part name. `R` is the
+    contact resistance, one for all interfaces or a mapping from pairs.
     """
     parts = inputs.partition(parts)
     names = inputs.constants(constants, parts)
@@ -132,11 +140,14 @@ def manufactured(
         part: _condition(kind, part, parts.dim, exact, matrices, names)
         for part, kind in inputs.named_parts(kinds, parts).items()
     }
+    contacts = {pair: Jump(R=r) for pair, r in R.items()} if isinstance(R, Mapping) else Jump(R=R)
+    resistances = {pair: jump.R for pair, jump in inputs.jumps(contacts, parts, names).items()}
     jumps = {}
     for interface in parts.interfaces:
         a, b = interface.pair
         sides, fluxes = (exact[a], exact[b]), (matrices[a], matrices[b])
-        jumps[a, b] = Jump(DerivedValueJump(sides), DerivedFluxJump(sides, fluxes))
+        contact = resistances[a, b]
+        jumps[a, b] = Jump(DerivedValueJump(sides, fluxes, contact), DerivedFluxJump(sides, fluxes), contact)
     source = [DerivedSource(*piece) for piece in zip(exact, matrices, decay, strict=True)]
     return Problem(parts, list(matrices), list(decay), source, conditions, jumps, exact=list(exact))
 

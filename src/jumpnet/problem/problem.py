@@ -1,12 +1,12 @@
 """The `Problem`: a partition, its equations, and the values of all data at any point.
 
-div(A grad u) - lam u = f   in each piece,      [u] = v,  [A grad u . n] = w   on each interface,
-and u = g, A grad u . n = g or alpha u + A grad u . n = g   on each part of the boundary.
+div(A grad u) - lam u = f   in each piece,      [u] = v + R A grad u . n,  [A grad u . n] = w   on each interface,
+and u = g, A grad u . n = g, alpha u + A grad u . n = g or periodic   on each part of the boundary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ from jumpnet.problem.conditions import (
     Labels,
     Pair,
 )
+from jumpnet.problem.sources import Data, Measured, PointSource, Singular, measured, one_number, point_sources
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -39,6 +40,10 @@ class Problem:
     and formulas. `boundary` is one condition or a mapping from part names; `jumps` one `Jump` or a mapping
     from pairs (a, b), a < b. `div_A` is needed only for a callable `A` that JAX cannot differentiate;
     `exact` only to measure errors; `constants` are names that formulas may use.
+
+    `sources` is a list of `PointSource`, `data` one or several `Data` (measured values). `mean` is the mean of u over
+    the domain where nothing else fixes the constant: lam zero, Neumann or periodic conditions only and no data; it is
+    that of `exact`, or zero, unless given, and None in all other problems.
     """
 
     partition: Partition
@@ -48,6 +53,9 @@ class Problem:
     boundary: Mapping[str, BoundaryCondition]
     jumps: Mapping[Pair, JumpCondition]
     exact: tuple[Field, ...] | None
+    sources: tuple[Singular, ...]
+    data: Measured | None
+    mean: float | None
 
     def __init__(
         self,
@@ -60,24 +68,33 @@ class Problem:
         *,
         div_A: Any = None,
         exact: Any = None,
+        sources: Sequence[PointSource] = (),
+        data: Data | Sequence[Data] = (),
+        mean: float | None = None,
         constants: Mapping[str, float] | None = None,
     ) -> None:
         from jumpnet.problem.checks import check
+        from jumpnet.problem.constant import mean_of
 
         parts = inputs.partition(parts)
         names = inputs.constants(constants, parts)
+        matrices = inputs.matrices(A, div_A, parts, names)
+        decay = inputs.fields(lam, parts, "lam", names)
         given = {
             "partition": parts,
-            "A": inputs.matrices(A, div_A, parts, names),
-            "lam": inputs.fields(lam, parts, "lam", names),
+            "A": matrices,
+            "lam": decay,
             "f": inputs.values(f, parts, "f", names),
             "boundary": inputs.boundary(boundary, parts, names),
             "jumps": inputs.jumps(jumps, parts, names),
             "exact": None if exact is None else inputs.fields(exact, parts, "exact", names),
+            "sources": point_sources(sources, parts, matrices, decay),
+            "data": measured(data, parts),
+            "mean": None if mean is None else one_number(mean, "mean"),
         }
         for name, value in given.items():
             object.__setattr__(self, name, value)
-        check(self)
+        object.__setattr__(self, "mean", mean_of(self, self.mean) if check(self) else None)
 
     @property
     def dim(self) -> int:
@@ -109,6 +126,10 @@ class Problem:
             finite(jump.v.value(x, normals), x, f"v on interface {pair}"),
             finite(jump.w.value(x, normals), x, f"w on interface {pair}"),
         )
+
+    def resistance(self, pair: Pair, x: Array) -> Array:
+        """R (n,) at points of the interface of a pair of pieces."""
+        return finite(self.jumps[pair].R.value(x), x, f"R on interface {pair}")
 
     def exact_values(self, x: Array, labels: Labels) -> Array:
         """The exact solution (n,) seen from the pieces given."""

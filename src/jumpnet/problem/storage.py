@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from jumpnet.errors import ProblemError
 from jumpnet.fields import field_from_spec, tensor_from_spec
 from jumpnet.geometry import Partition
-from jumpnet.problem.conditions import Condition, Dirichlet, Jump, Neumann, Robin
+from jumpnet.problem.conditions import Condition, Dirichlet, Jump, Neumann, Periodic, Robin
 from jumpnet.problem.manufactured import DERIVED, manufactured
 from jumpnet.problem.problem import Problem
+from jumpnet.problem.sources import Data, PointSource
 
 Spec = dict[str, Any]
-KINDS = {"dirichlet": Dirichlet, "neumann": Neumann, "robin": Robin}
+KINDS = {"dirichlet": Dirichlet, "neumann": Neumann, "robin": Robin, "periodic": Periodic}
 
 
 def problem_spec(problem: Problem) -> Spec:
@@ -20,7 +23,10 @@ def problem_spec(problem: Problem) -> Spec:
     boundary = {
         part: {"kind": c.kind, "alpha": c.alpha.spec(), "g": c.g.spec()} for part, c in problem.boundary.items()
     }
-    jumps = [{"pair": list(pair), "v": j.v.spec(), "w": j.w.spec()} for pair, j in problem.jumps.items()]
+    jumps = [
+        {"pair": list(pair), "v": j.v.spec(), "w": j.w.spec(), "R": j.R.spec()} for pair, j in problem.jumps.items()
+    ]
+    data = problem.data
     spec: Spec = {
         "dim": problem.dim,
         "partition": problem.partition.spec(),
@@ -30,6 +36,9 @@ def problem_spec(problem: Problem) -> Spec:
         "boundary": boundary,
         "jumps": jumps,
         "exact": None if problem.exact is None else [field.spec() for field in problem.exact],
+        "sources": [{"x": s.x.tolist(), "q": s.q} for s in problem.sources],
+        "data": None if data is None else {key: value.tolist() for key, value in vars(data).items()},
+        "mean": problem.mean,
     }
     return {**spec, "missing": _missing(spec)}
 
@@ -42,7 +51,7 @@ def _missing(spec: Spec) -> list[str]:
     for part, condition in spec["boundary"].items():
         names += [f"{key} on {part}" for key in ("alpha", "g") if condition[key] is None]
     for jump in spec["jumps"]:
-        names += [f"{key} on interface {tuple(jump['pair'])}" for key in ("v", "w") if jump[key] is None]
+        names += [f"{key} on interface {tuple(jump['pair'])}" for key in ("v", "w", "R") if jump[key] is None]
     return names
 
 
@@ -59,15 +68,19 @@ def problem_from_spec(spec: Spec) -> Problem:
     exact = None if spec["exact"] is None else [field_from_spec(s) for s in spec["exact"]]
     if spec["f"][0] == DERIVED:
         kinds = {part: _kind(s) for part, s in spec["boundary"].items()}
-        return manufactured(parts, exact, matrices, decay, kinds)
+        R = {tuple(s["pair"]): field_from_spec(s["R"]) for s in spec["jumps"] if "R" in s}
+        return manufactured(parts, exact, matrices, decay, kinds, R=R)
     return Problem(
         parts,
         matrices,
         decay,
         [field_from_spec(s) for s in spec["f"]],
         {part: _condition(s) for part, s in spec["boundary"].items()},
-        {tuple(s["pair"]): Jump(field_from_spec(s["v"]), field_from_spec(s["w"])) for s in spec["jumps"]},
+        {tuple(s["pair"]): _jump(s) for s in spec["jumps"]},
         exact=exact,
+        sources=[PointSource(s["x"], s["q"]) for s in spec.get("sources", ())],
+        data=_data(spec.get("data")),
+        mean=spec.get("mean"),
     )
 
 
@@ -80,4 +93,17 @@ def _condition(spec: Spec) -> Condition:
     g = field_from_spec(spec["g"])
     if spec["kind"] == "robin":
         return Robin(field_from_spec(spec["alpha"]), g)
-    return Dirichlet(g) if spec["kind"] == "dirichlet" else Neumann(g)
+    return KINDS[spec["kind"]](g)
+
+
+def _jump(spec: Spec) -> Jump:
+    v, w = field_from_spec(spec["v"]), field_from_spec(spec["w"])
+    return Jump(v, w, field_from_spec(spec["R"])) if "R" in spec else Jump(v, w)  # files of older versions have none
+
+
+def _data(spec: Spec | None) -> list[Data]:
+    """The measurements, piece by piece."""
+    if spec is None:
+        return []
+    x, piece, u, weight = (np.array(spec[key]) for key in ("x", "piece", "u", "weight"))
+    return [Data(x[piece == p], u[piece == p], weight[piece == p], int(p)) for p in np.unique(piece)]

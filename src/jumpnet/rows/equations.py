@@ -1,20 +1,28 @@
 """From a problem and its points to rows: each equation of the problem is one family of this file."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from jumpnet.collocation import Collocation
 from jumpnet.geometry.cells import Cuts
-from jumpnet.problem import Problem
+from jumpnet.problem import Problem, Supplement
 from jumpnet.rows.table import Rows, row_family, stack
+
+# How far inside the box a periodic side's pieces are looked for, relative to the domain.
+INWARD = 1e-9
+# Of the row that fixes the mean.
+MEAN_POINTS, MEAN_SEED = 256, 35
 
 
 def equations(problem: Problem, points: Collocation) -> Rows:
     """Every equation of the problem at the given points, unweighted; equations of the same kind follow each other."""
-    families = [*_pde(problem, points), *_boundary(problem, points), *_jumps(problem, points)]
-    return stack(sorted(families, key=_kind))
+    on_surfaces = [*_boundary(problem, points), *_periodic(problem, points), *_jumps(problem, points)]
+    # A and lam = 0 of a point source's piece are such that its field meets the equation there: no rows to correct.
+    others = [_smooth(problem, rows) for rows in (*on_surfaces, *_data(problem), *_mean(problem))]
+    return stack(sorted([*_pde(problem, points), *others], key=_kind))
 
 
 def values(u: Float[np.ndarray, " n"], x: Float[np.ndarray, "n d"], piece: Int[np.ndarray, " n"]) -> Rows:
@@ -25,7 +33,7 @@ def values(u: Float[np.ndarray, " n"], x: Float[np.ndarray, "n d"], piece: Int[n
 
 def _kind(rows: Rows) -> tuple[int, int]:
     """Kinds in the order of the text books, Dirichlet before Neumann: few runs make a small compiled program."""
-    kind = ["pde", "boundary", "jump", "flux", "cut"].index(rows.terms[0].split()[0])
+    kind = ["pde", "boundary", "jump", "flux", "cut", "data", "mean"].index(rows.terms[0].split()[0])
     return kind, rows.layout[0].order if len(rows) else 0
 
 
@@ -47,21 +55,54 @@ def _boundary(problem: Problem, points: Collocation) -> Iterator[Rows]:
         x, n, piece = points.boundary[mine], points.boundary_normal[mine], points.boundary_piece[mine]
         kind, alpha, g = problem.boundary_data(part, x, n, piece)
         term = part if part == "boundary" else f"boundary {part}"  # a boundary in one part has only this name
+        if kind == "periodic":
+            continue
         if kind == "dirichlet":
             yield row_family(term, g, (x, piece, 1.0, 0.0, 0.0))
         else:
-            conormal = np.empty_like(x)
-            for p in np.unique(piece):
-                conormal[piece == p] = _conormal(problem, int(p), x[piece == p], n[piece == p])
+            conormal = _conormals(problem, piece, x, n)
             yield row_family(term, g, (x, piece, alpha if kind == "robin" else 0.0, conormal, 0.0))
 
 
+def _periodic(problem: Problem, points: Collocation) -> Iterator[Rows]:
+    """u(x + L e) - u(x) = v and the same flux along e, for each pair of periodic sides.
+
+    Points drawn on either side are taken on both.
+    """
+    parts = problem.partition
+    lower, upper = (np.asarray(end, float) for end in parts.bounds)
+    for axis, along in enumerate(np.eye(parts.dim)):
+        low_part, high_part = f"x{axis + 1}-", f"x{axis + 1}+"
+        if low_part not in problem.boundary or problem.boundary[low_part].kind != "periodic":
+            continue
+        sides = [parts.boundary_parts.index(part) for part in (low_part, high_part)]
+        x = points.boundary[np.isin(points.boundary_part, sides)]
+        if not len(x):
+            continue
+        below, above = x.copy(), x.copy()
+        below[:, axis], above[:, axis] = lower[axis], upper[axis]
+        step = INWARD * parts.domain.size * along
+        first, second = parts.label(below + step), parts.label(above - step)
+        normals = np.broadcast_to(along, x.shape)
+        v = problem.boundary_data(low_part, below, normals, first)[2]
+        name = f"boundary x{axis + 1}"
+        yield row_family(f"{name} value", v, (above, second, 1.0, 0.0, 0.0), (below, first, -1.0, 0.0, 0.0))
+        flux = [_conormals(problem, piece, at, normals) for at, piece in ((above, second), (below, first))]
+        yield row_family(
+            f"{name} flux", np.zeros(len(x)), (above, second, 0.0, flux[0], 0.0), (below, first, 0.0, -flux[1], 0.0)
+        )
+
+
 def _jumps(problem: Problem, points: Collocation) -> Iterator[Rows]:
-    """[u] = v and [A grad u . n] = w: the lower piece minus the higher, n from the higher to the lower."""
+    """[u] = v + R A grad u . n and [A grad u . n] = w: the lower piece minus the higher, n from that to the lower.
+
+    The flux that R acts on is the mean of both sides'.
+    """
     for (a, b), (x, n) in points.interfaces.items():
         v, w = problem.jump_data((a, b), x, n)
-        yield row_family(f"jump {a}-{b}", v, (x, a, 1.0, 0.0, 0.0), (x, b, -1.0, 0.0, 0.0))
+        half = 0.5 * problem.resistance((a, b), x)[:, None]
         flux_a, flux_b = _conormal(problem, a, x, n), _conormal(problem, b, x, n)
+        yield row_family(f"jump {a}-{b}", v, (x, a, 1.0, -half * flux_a, 0.0), (x, b, -1.0, -half * flux_b, 0.0))
         yield row_family(f"flux {a}-{b}", w, (x, a, 0.0, flux_a, 0.0), (x, b, 0.0, -flux_b, 0.0))
 
 
@@ -76,6 +117,52 @@ def cuts(problem: Problem, cuts: Cuts) -> Rows:
         families.append(row_family(f"cut {piece}", zero, (x, low, 1.0, 0.0, 0.0), (x, high, -1.0, 0.0, 0.0)))
         families.append(row_family(f"cut flux {piece}", zero, (x, low, 0.0, flux, 0.0), (x, high, 0.0, -flux, 0.0)))
     return stack(families)
+
+
+def _data(problem: Problem) -> Iterator[Rows]:
+    """u(x_i) = u_i, times a weight of its own; the same at whatever points the equations are asked for."""
+    data = problem.data
+    if data is None:
+        return
+    for piece in np.unique(data.piece):
+        mine = data.piece == piece
+        w = data.weight[mine]
+        rows = row_family(f"data {piece}", data.u[mine], (data.x[mine], int(piece), 1.0, 0.0, 0.0))
+        yield rows.weighted(w)
+
+
+def _mean(problem: Problem) -> Iterator[Rows]:
+    """One row that fixes the constant where nothing else does: the mean over points of the largest piece.
+
+    One piece, so that the row does not tie all of them together; the driver adds the constant that then gives the
+    domain its mean.
+    """
+    if problem.mean is None:
+        return
+    parts = problem.partition
+    x, labels = parts.sample_interior(MEAN_POINTS, seed=MEAN_SEED)
+    piece = int(np.argmax(np.bincount(labels, minlength=parts.size)))
+    x = x[labels == piece]
+    one = row_family(f"mean {piece}", np.zeros(len(x)), (x, piece, 1 / len(x), 0.0, 0.0))
+    yield Rows(one.sites, np.array([len(x)]), np.array([problem.mean]), np.ones(1), np.zeros(1, int), one.terms)
+
+
+def _smooth(problem: Problem, rows: Rows) -> Rows:
+    """The same equations for what is left of u without the fields of point sources."""
+    if not problem.sources:
+        return rows
+    s = rows.sites
+    x, cell, a0, a1 = (np.asarray(part) for part in (s.x, s.cell, s.a0, s.a1))
+    known = Supplement(0.0, problem.sources).functional(x, cell, a0, a1)
+    return replace(rows, rhs=rows.rhs - np.bincount(rows.row_of_site, known, len(rows)))
+
+
+def _conormals(problem: Problem, piece: np.ndarray, x: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """A n with each point's own A."""
+    conormal = np.empty_like(x)
+    for p in np.unique(piece):
+        conormal[piece == p] = _conormal(problem, int(p), x[piece == p], n[piece == p])
+    return conormal
 
 
 def _conormal(problem: Problem, piece: int, x: np.ndarray, n: np.ndarray) -> np.ndarray:

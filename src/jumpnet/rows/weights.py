@@ -25,7 +25,8 @@ def weigh(rows: Rows, kind: Weights, halfwidth: Float[np.ndarray, "*sites d"], t
 
     With `together`, all rows share one mean: of many cells, each has about as many rows.
     """
-    mean = 1 / np.sqrt(len(rows) if together else _family_size(rows))
+    # Measurements come with weights of their own; those of all other rows are one.
+    mean = rows.weight / np.sqrt(len(rows) if together else _family_size(rows))
     if kind == "paper":
         return rows.weighted(mean)
     if kind == "equilibrated":
@@ -37,15 +38,21 @@ def weigh(rows: Rows, kind: Weights, halfwidth: Float[np.ndarray, "*sites d"], t
 
 def functional_size(rows: Rows, halfwidth: Float[np.ndarray, "*sites d"]) -> Float[np.ndarray, " rows"]:
     """The largest coefficient of each row, over its sites, in coordinates scaled to the box."""
-    size = np.zeros(len(rows))
-    np.maximum.at(size, rows.row_of_site, _site_size(rows, halfwidth))
-    return _not_vanishing(size)
+    size, of_site = np.zeros(len(rows)), _site_size(rows, halfwidth)
+    np.maximum.at(size, rows.row_of_site, of_site)
+    return _not_vanishing(_or_sum(rows, size, of_site))
 
 
 def _balanced_size(rows: Rows, halfwidth: Float[np.ndarray, "*sites d"]) -> Float[np.ndarray, " rows"]:
     """The geometric mean over the sites of a row."""
     of_site = _not_vanishing(_site_size(rows, halfwidth))
-    return np.exp(np.bincount(rows.row_of_site, np.log(of_site), len(rows)) / rows.counts)
+    size = np.exp(np.bincount(rows.row_of_site, np.log(of_site), len(rows)) / rows.counts)
+    return _or_sum(rows, size, of_site)
+
+
+def _or_sum(rows: Rows, size: np.ndarray, of_site: np.ndarray) -> np.ndarray:
+    """The size of each row; integrals, rows of many sites with small weights, are as large as these together."""
+    return np.where(rows.counts > 2, np.bincount(rows.row_of_site, of_site, len(rows)), size)
 
 
 def _site_size(rows: Rows, halfwidth: Float[np.ndarray, "*sites d"]) -> Float[np.ndarray, " sites"]:

@@ -15,7 +15,7 @@ from jumpnet.errors import SolutionError
 from jumpnet.fields import ConstantField
 from jumpnet.geometry import Partition
 from jumpnet.geometry.quadrature import over_boundary, over_interface, over_piece
-from jumpnet.geometry.rules import ENDS, NOTHING, Integral, Integrand, total
+from jumpnet.geometry.rules import NOTHING, Integral, Integrand, total
 from jumpnet.problem import Problem
 from jumpnet.solution.solution import Solution
 
@@ -26,8 +26,8 @@ Pair = tuple[int, int]
 class Balance:
     """The flux out of a piece (or of the domain) against what its sources ask for; the two are equal for the solution.
 
-    `outflow` is the integral of A grad u . n over the boundary, n outward; `source` that of f + lam u inside and, for
-    the domain, of the flux jumps w.
+    `outflow` is the integral of A grad u . n over the boundary, n outward; `source` that of f + lam u inside, point
+    sources included, and, for the domain, of the flux jumps w.
     """
 
     name: str
@@ -53,7 +53,7 @@ def net_flux(solution: Solution, over: Pair | str) -> Integral:
     """
     parts = _partition(solution)
     if isinstance(over, str):
-        return total(over_boundary(parts, over), _normal_flux(solution, None))
+        return _through_boundary(solution, over)
     a, b = over
     return total(over_interface(parts, parts._pair((a, b))), _normal_flux(solution, a)).scaled(1.0 if a < b else -1.0)
 
@@ -90,7 +90,7 @@ def balances(solution: Solution) -> tuple[Balance, ...]:
     pieces = [Balance(parts.names[p], _outflow(solution, p), _source(solution, problem, p)) for p in range(parts.size)]
     if parts.size == 1:
         return tuple(pieces)
-    outflow = total(over_boundary(parts), _normal_flux(solution, None))
+    outflow = _through_boundary(solution, None)
     source = sum((balance.source for balance in pieces), NOTHING)
     for interface in parts.interfaces:
         pair = interface.pair
@@ -113,25 +113,28 @@ def _outflow(solution: Solution, piece: int) -> Integral:
 def _source(solution: Solution, problem: Problem, piece: int) -> Integral:
     """The integral of f + lam u over a piece; nothing is evaluated where they are zero."""
     f, lam = problem.f[piece], problem.lam[piece]
+    strength = [-source.q for source in problem.sources if source.piece == piece]
+    points = Integral(float(sum(strength)), 0.0, float(sum(map(abs, strength))))
     without_f, without_lam = (isinstance(v, ConstantField) and v.number == 0.0 for v in (f, lam))
     if without_f and without_lam:
-        return NOTHING
+        return points
 
     def density(x: np.ndarray, normals: np.ndarray) -> np.ndarray:
         return f.value(x) if without_lam else f.value(x) + lam.value(x) * solution(x, piece)
 
-    return over_piece(_partition(solution), piece)(density)
+    return over_piece(_partition(solution), piece)(density) + points
 
 
-def _normal_flux(solution: Solution, piece: int | None) -> Integrand:
-    """A grad u . n, seen from a piece, or from the piece that a point of the outer boundary belongs to."""
+def _through_boundary(solution: Solution, part: str | None) -> Integral:
+    """The flux through the outer boundary or a part of it, piece by piece: it may jump where they meet."""
     parts = _partition(solution)
+    pieces = sorted(parts._walls.outer_labels)
+    return sum((total(over_boundary(parts, part, p), _normal_flux(solution, p)) for p in pieces), NOTHING)
 
-    def flux(x: np.ndarray, normals: np.ndarray) -> np.ndarray:
-        seen = parts.label(x - ENDS * parts.domain.size * normals) if piece is None else piece
-        return np.sum(solution.flux(x, seen) * normals, axis=1)
 
-    return flux
+def _normal_flux(solution: Solution, piece: int) -> Integrand:
+    """A grad u . n, seen from a piece."""
+    return lambda x, normals: np.sum(solution.flux(x, piece) * normals, axis=1)
 
 
 def _inside(solution: Solution, piece: int | None, function: Callable[[int, np.ndarray], np.ndarray]) -> Integral:

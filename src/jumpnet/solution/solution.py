@@ -22,7 +22,7 @@ from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
 from jumpnet.models import Frozen, Network, site_values
 from jumpnet.optim import History, Status
-from jumpnet.problem import Problem
+from jumpnet.problem import Problem, Supplement
 from jumpnet.rows import Sites
 from jumpnet.solution.report import Errors, Residual, TrustReport
 
@@ -41,7 +41,8 @@ class Solution:
     """A solved problem. Call it for values; see the methods for everything else.
 
     `estimate` is the estimated root mean square error, nan where there is none. `partition` is None after loading a
-    file whose geometry was a callable: then name the piece of each point.
+    file whose geometry was a callable: then name the piece of each point. `supplement` is what is added to the network
+    in closed form: a constant, and the fields of point sources.
     """
 
     network: Network | Frozen
@@ -64,6 +65,7 @@ class Solution:
     exact: tuple[Field, ...] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    supplement: Supplement = field(default_factory=Supplement)
 
     @property
     def unit(self) -> str:
@@ -299,4 +301,4 @@ class Solution:
             pad = start + np.minimum(np.arange(size), count - 1)
             sites = self.atlas.push(Sites(x[pad], cell[pad], *(a[pad] for a in whole), order=order))
             result[part] = site_values(self.network, self.theta, sites)[:count]
-        return self.scale * result
+        return self.scale * result + self.supplement.functional(x, cell, a0, a1)

@@ -12,7 +12,7 @@ from jumpnet.geometry import Partition
 from jumpnet.models import Frozen, Network, network_from_spec, network_spec
 from jumpnet.models.checked import whole
 from jumpnet.optim import History, Status
-from jumpnet.problem import Problem
+from jumpnet.problem import Problem, Supplement
 from jumpnet.rows import Sites
 from jumpnet.solution.files import NONSENSE, SOLUTION, damaged, file_path, read, write
 from jumpnet.solution.report import Residual
@@ -72,6 +72,7 @@ def _header(solution: Solution) -> dict[str, Any]:
         "estimate": solution.estimate,
         "terms": list(solution.history.terms),
         "settings": solution.settings,
+        "supplement": solution.supplement.spec(),
     }
 
 
@@ -118,7 +119,14 @@ def _solution(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Solutio
         exact=None if header["exact"] is None else tuple(field_from_spec(item) for item in header["exact"]),
         settings=_settings(header["settings"]),
         missing=tuple(map(str, header["missing"])),
+        supplement=_supplement(header),
     )
+
+
+def _supplement(header: dict[str, Any]) -> Supplement:
+    """What the network is without; files of older versions have nothing of the kind."""
+    spec = header.get("supplement")
+    return Supplement() if spec is None else Supplement.from_spec(spec, int(header["dim"]), int(header["pieces"]))
 
 
 def _settings(spec: dict[str, Any]) -> dict[str, Any]:
