@@ -2,7 +2,7 @@
 
 from jumpnet import baselines, charts, models, optim
 from jumpnet.collocation import Points
-from jumpnet.driver import approximate, solve
+from jumpnet.driver import approximate, effective_tensor, solve
 from jumpnet.errors import (
     ExpressionError,
     GeometryError,
@@ -41,5 +41,5 @@ __all__ = [
     "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning", "LevelSet", "Mesh", "ModelError", "Neumann",
     "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem", "ProblemError", "ProblemFile",
     "Robin", "Solution", "SolutionError", "Star", "Status", "Superellipse", "Superquadric", "approximate", "baselines",
-    "charts", "load", "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve",
+    "charts", "effective_tensor", "load", "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve",
 ]  # fmt: skip
