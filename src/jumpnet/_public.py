@@ -41,5 +41,6 @@ __all__ = [
     "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning", "LevelSet", "Mesh", "ModelError", "Neumann",
     "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem", "ProblemError", "ProblemFile",
     "Robin", "Solution", "SolutionError", "Star", "Status", "Superellipse", "Superquadric", "approximate", "baselines",
-    "charts", "effective_tensor", "load", "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve",
+    "charts", "effective_tensor", "load", "manufactured", "models", "optim", "read_file", "read_problem", "shapes",
+    "solve",
 ]  # fmt: skip

@@ -147,7 +147,9 @@ class Drawn:
         count = np.bincount(self.rows.term, minlength=len(self.rows.terms))
         one_dimension = self.rows.sites.x.shape[1] == 1  # every point of a boundary is there once
         most = [
-            total if one_dimension and not term.startswith("pde") else int(np.ceil(share[term.split()[0]] * total))
+            total
+            if one_dimension and not term.startswith("pde")
+            else int(np.ceil(share.get(term.split()[0], 1.0) * total))
             for term, total in zip(self.rows.terms, count, strict=True)
         ]
         return select(self.rows, self.rank < np.array(most)[self.rows.term])

@@ -1,8 +1,8 @@
 """The effective tensor of a periodic cell, and what is known of it without solving anything.
 
 Voigt's bound is the mean of A, Reuss's the inverse of the mean of A^-1, both as matrices. Where every piece conducts
-equally in all directions, Hashin and Shtrikman's bounds are narrower. For two such materials they hold for the traces of
-(T - k1)^-1 and (k2 - T)^-1 whatever the arrangement; for more materials only if T is a multiple of the identity.
+equally in all directions, Hashin and Shtrikman's bounds are narrower. For two such materials they hold for the traces
+of (T - k1)^-1 and (k2 - T)^-1 whatever the arrangement; for more materials only if T is a multiple of the identity.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class Bounds:
 class EffectiveTensor:
     """The mean flux of a periodic cell as a function of the mean gradient: <A grad u> = T <grad u>.
 
-    `tensor` is symmetric; `asymmetry` is by how much the computed one was not. `estimate` is an estimate of the error of
-    its entries, from that, from the difference of the fluxes through opposite sides, from quadrature and from the
+    `tensor` is symmetric; `asymmetry` is by how much the computed one was not. `estimate` is an estimate of the error
+    of its entries, from that, from the difference of the fluxes through opposite sides, from quadrature and from the
     estimated errors of `solutions`, one for each unit gradient.
     """
 
