@@ -105,7 +105,9 @@ class DirectSolver:
         rows = stack([rows, cuts(self.problem, drawn.cuts)]) if len(drawn.cuts.x) else rows
         keep = np.array([term not in solved for term in rows.terms])[rows.term]
         rows = select(rows, keep)
-        half = np.array([np.subtract(*plan.cells.box(cell)[::-1]) / 2 for cell in range(len(plan.cells.members))])
+        # The size of the leaf, not of what a piece has of it: the fluxes through a sliver count as much as others.
+        lower, upper = plan.cells.tree.corners(np.array([leaf for leaf, _ in plan.cells.members]))
+        half = (upper - lower) / 2
         return weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)
 
 

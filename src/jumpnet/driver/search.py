@@ -25,6 +25,8 @@ MOST_LEVELS, MOST_LEVELS_CUT = 20, 40
 MOST_UNKNOWNS, MOST_IN_CELLS = 6000, 30000
 # Less than this reduction of the residual from one level to the next is no progress; so many of them end the search.
 SLOW, PATIENCE, PATIENCE_CUT = 0.8, 3, 6
+# Where pieces can be cut, whole ones must do better, and sooner: algebraic convergence is not worth its unknowns.
+SLOW_WHOLE, PATIENCE_WHOLE = 0.4, 2
 # A first growth that leaves more of the residual than this: the functions do not suit the solution.
 UNSUITED = 0.3
 # Growth is lengthened or shortened by prediction, within these bounds.
@@ -71,13 +73,13 @@ class _Track:
             self.best = first
         self._note(first)
 
-    def add(self, after: Level) -> None:
-        """The next level."""
+    def add(self, after: Level, slow: float = SLOW) -> None:
+        """The next level; a residual above `slow` of the last is no progress."""
         last, best = self.last, self.best
         assert last is not None and best is not None
         change = rms(after.values - last.values)
         self._factor = max(change / max(last.residual, 1e-300), self._factor / 2)
-        self.idle = 0 if after.residual < SLOW * max(last.residual, best.residual) else self.idle + 1
+        self.idle = 0 if after.residual < slow * max(last.residual, best.residual) else self.idle + 1
         estimate = ROOM * self._factor * after.residual
         if best.plan.cells is not after.plan.cells and (best.plan.cells is None or after.plan.cells is None):
             better = estimate < self.estimate  # residuals of whole pieces and of cells are weighted differently
@@ -132,6 +134,8 @@ def _grow(track: _Track, solver: DirectSolver) -> Status:
     """More functions of the whole pieces."""
     track.begin(solver.level(first_plan(solver.problem)))
     stride, poles = 1.0, False
+    cuttable = Cells.possible(solver.problem.partition)
+    slow, patience = (SLOW_WHOLE, PATIENCE_WHOLE) if cuttable else (SLOW, PATIENCE)
     while len(track.records) < MOST_LEVELS:
         last = track.last
         assert last is not None
@@ -144,10 +148,10 @@ def _grow(track: _Track, solver: DirectSolver) -> Status:
             with_poles = solver.level(more) if more is not None and more.network.size <= MOST_UNKNOWNS else None
             if with_poles is not None and with_poles.residual < after.residual / 2:
                 after = with_poles
-        track.add(after)
+        track.add(after, slow)
         if track.met:
             return Status.CONVERGED
-        if track.idle >= PATIENCE:
+        if track.idle >= patience:
             return Status.STALLED
         stride = track.stride(last, after)
     return Status.STEP_LIMIT

@@ -219,3 +219,24 @@ def sphere6d() -> Problem:
         u=["exp((x1 + x2 + x3 + x4 + x5 + x6)/2)", "sin(x1)*cos(x2) + sin(x3)*cos(x4) + sin(x5)*cos(x6)"],
         A=[1.0, 1000.0],
     )
+
+
+def crossing(k: float = 3.0) -> Problem:
+    """Four quadrants of [-1, 1]^2 with conductivities k, 1, k, 1: the solution is r^alpha times functions of the angle.
+
+    alpha = (4/pi) arctan(1/sqrt(k)), 2/3 for k = 3; gradients are infinite where the materials meet.
+    """
+    corners = [((0, 0), (1, 1)), ((-1, -1), (0, 0)), ((-1, 0), (0, 1))]
+    parts = Partition(Box((-1, -1), (1, 1)), [Box(*corner) for corner in corners], ["se", "ne", "sw", "nw"])
+    north_east, south_west = "cos(alpha*(theta - pi/4))", "-cos(alpha*(theta + 3*pi/4))"
+    north_west, south_east = "-b*sin(alpha*(theta - 3*pi/4))", "b*sin(alpha*(theta + pi/4))"
+    exact = [f"r**alpha*{angular}" for angular in (south_east, north_east, south_west, north_west)]
+    alpha = 4 / math.pi * math.atan(1 / math.sqrt(k))
+    names = {"alpha": alpha, "b": math.sqrt(k)}
+    conditions = {
+        "x1-": Dirichlet(f"where(x2 < 0, {exact[2]}, {exact[3]})"),
+        "x1+": Dirichlet(f"where(x2 < 0, {exact[0]}, {exact[1]})"),
+        "x2-": Dirichlet(f"where(x1 < 0, {exact[2]}, {exact[0]})"),
+        "x2+": Dirichlet(f"where(x1 < 0, {exact[3]}, {exact[1]})"),
+    }
+    return Problem(parts, A=[1.0, k, k, 1.0], boundary=conditions, exact=exact, constants=names)

@@ -79,9 +79,10 @@ class CellPoints(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Leaf:
-    """What is known of a leaf: the walls in it, and points of each piece."""
+    """What is known of a leaf: the walls in it (and those near it, for its children), and points of each piece."""
 
     walls: Stretch
+    near: Stretch
     pool: Mapping[int, Floats]
 
 
@@ -121,7 +122,7 @@ class Cells:
         for box in np.flatnonzero(tree.child >= 0).tolist():
             for number in range(tree.child[box], tree.child[box] + 2**tree.dim):
                 if number not in known:
-                    known[number] = _looked_at(self.partition, self.paths, tree, number, known[box].walls)
+                    known[number] = _looked_at(self.partition, self.paths, tree, number, known[box].near)
         return Cells(self.partition, self.paths, tree, known)
 
     # --- cells ----------------------------------------------------------------------------------------------
@@ -288,11 +289,13 @@ def _ends(path: Path, first: Floats, last: Floats) -> tuple[Floats, Floats]:
 def _looked_at(partition: Partition, paths: tuple[Path, ...], tree: BoxTree, number: int, walls: Stretch) -> Leaf:
     """A box: of given walls those that run through it, and points of the pieces in it."""
     lower, upper = (end[0] for end in tree.corners(np.array([number])))
-    walls = _followed(paths, walls, lower, upper)
+    near = _followed(paths, walls, lower, upper)
+    middle = (near.start + near.end) / 2
+    walls = near.taken(np.all((middle >= lower) & (middle <= upper), axis=1))
     x = lower + EvenlySpread().random((POOL if len(walls.wall) else 8, 2)) * (upper - lower)
     if not len(walls.wall):
         piece = int(partition.label(x[:1])[0])
-        return Leaf(walls, {piece: x} if piece >= 0 else {})
+        return Leaf(walls, near, {piece: x} if piece >= 0 else {})
     beside = []
     for wall in np.unique(walls.wall):
         mine = walls.wall == wall
@@ -303,11 +306,11 @@ def _looked_at(partition: Partition, paths: tuple[Path, ...], tree: BoxTree, num
     x = x[np.all((x >= lower) & (x <= upper), axis=1)]
     label = partition.label(x)
     counts = np.bincount(label[label >= 0], minlength=partition.size)
-    return Leaf(walls, {int(piece): x[label == piece] for piece in np.flatnonzero(counts >= FEWEST)})
+    return Leaf(walls, near, {int(piece): x[label == piece] for piece in np.flatnonzero(counts >= FEWEST)})
 
 
 def _followed(paths: tuple[Path, ...], walls: Stretch, lower: Floats, upper: Floats) -> Stretch:
-    """The parts of walls that run through a box, in steps that are short beside it."""
+    """The parts of walls that run through a box or close by, in steps that are short beside it."""
     short = RESOLVED * float((upper - lower).max())
     for _ in range(60):
         # What is nearer to the box than a step is long may run through it.
@@ -326,10 +329,7 @@ def _followed(paths: tuple[Path, ...], walls: Stretch, lower: Floats, upper: Flo
             parts.append(Stretch(mine.wall, mine.first, middle, mine.start, place))
             parts.append(Stretch(mine.wall, middle, mine.last, place, mine.end))
         walls = Stretch(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    order = np.lexsort((walls.first, walls.wall))
-    walls = walls.taken(order)
-    middle = (walls.start + walls.end) / 2
-    return walls.taken(np.all((middle >= lower) & (middle <= upper), axis=1))
+    return walls.taken(np.lexsort((walls.first, walls.wall)))
 
 
 def _spread(count: int, rng: np.random.Generator, even: bool) -> Floats:
