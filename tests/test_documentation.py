@@ -14,7 +14,7 @@ def blocks(path: Path) -> list[str]:
     return re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md", "docs/files.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md", "docs/files.md", "docs/exchange.md"])
 @pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
 def test_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -29,7 +29,8 @@ def test_solve_writes_everything(jumpnet, elsewhere):
     result = jumpnet("solve", WALL, "-o", "out")
     assert result.exit_code == 0, result.output
     assert {path.name for path in (elsewhere / "out").iterdir()} == {
-        "wall.jumpnet", "wall.png", "domain.png", "report.txt", "report.html", "quantities.json", "probes.csv",
+        "wall.jumpnet", "wall.png", "wall.csv", "domain.png", "report.txt", "report.html", "quantities.json",
+        "probes.csv",
     }  # fmt: skip
     assert "heat lost" in result.stdout and "flux balance" in result.stdout
     found = json.loads((elsewhere / "out/quantities.json").read_text())

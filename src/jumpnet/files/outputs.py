@@ -84,6 +84,10 @@ def write(
     text("quantities.json", json.dumps(found, indent=2) + "\n")
     if read.file.probes:
         text("probes.csv", probed(read, solution))
+    if solution.dim <= 3:
+        exchanged = folder / f"{read.name}{'.csv' if solution.dim == 1 else '.vtu'}"
+        solution.export(exchanged)
+        keep(exchanged)
     picture = plot_solution(solution, folder / f"{read.name}.png")
     keep(folder / f"{read.name}.png")
     if solution.dim <= 3:

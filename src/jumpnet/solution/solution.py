@@ -4,7 +4,7 @@ Every answer is a functional at sites, taken through the same charts and the sam
 a0 = 1, a derivative a1 = e_i, and a one-sided value is a site whose cell is chosen by the caller.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -201,6 +201,24 @@ class Solution:
         from jumpnet.reporting import write_report
 
         write_report(self, path, title=title)
+
+    def export(self, path: str | PathLike[str], *, resolution: int | None = None) -> None:
+        """Write values for other programs: .vtu or .vti (ParaView), .csv, .npz, by the name of the file."""
+        from jumpnet.reporting.exchange import export
+
+        export(self, path, resolution=resolution)
+
+    def to_xarray(self, *, resolution: int | None = None) -> Any:
+        """u, flux and piece on a grid as an xarray Dataset, nan outside the domain."""
+        from jumpnet.reporting.exchange import to_xarray
+
+        return to_xarray(self, resolution=resolution)
+
+    def as_function(self, *, piece: int | None = None) -> Callable[..., Any]:
+        """u as a function f(x1, x2, ...) of numbers or arrays, as scipy and plotting tools call it; nan outside."""
+        from jumpnet.reporting.exchange import as_function
+
+        return as_function(self, piece=piece)
 
     def with_problem(self, problem: Problem) -> "Solution":
         """The same solution with the problem it solves at hand again (after loading one that held callables)."""
