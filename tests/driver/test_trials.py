@@ -41,7 +41,13 @@ def test_trials_return_the_seed_with_the_smallest_held_out_loss(
     alone = each[best.seed]
     assert np.array_equal(best.theta, alone.theta) and np.array_equal(best.history.loss, alone.history.loss)
     spread = [{"seed": s.seed, "held_out_loss": s.held_out_loss, "status": "step_limit", "steps": 8} for s in each]
-    assert best.settings["trials"] == spread and best.report().settings["trials"] == spread
+    told = [{key: trial[key] for key in spread[0]} for trial in best.report().seeds]
+    assert told == spread
+    x, piece = chain.partition.sample_interior(4000, seed=5)
+    values = np.array([one(x, piece) for one in each])
+    largest = np.sqrt(np.mean((values - values.mean(axis=0)) ** 2, axis=1)).max()
+    assert best.report().spread == pytest.approx(largest, rel=0.2)
+    assert "off by up to" in str(best.report())
 
 
 def test_the_report_shows_every_seed_also_after_loading(chain: jn.Problem, tmp_path: Any) -> None:

@@ -98,6 +98,10 @@ def check(text: str) -> None:
         keys = (
             "title",
             "about",
+            "mean",
+            "image",
+            "sources",
+            "data",
             "constants",
             "domain",
             "materials",

@@ -1,7 +1,7 @@
 """`jumpnet check`: what was understood of a problem file."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jumpnet.cli.session import SOLVED, Session
@@ -67,6 +67,8 @@ def _show(session: Session, found: dict[str, Any]) -> None:
     if faces:
         _table(session, ("interface", "between", surface, "contrast"), faces)
     _table(session, ("boundary", "condition"), list(found["boundary"].items()))
+    for line in _also(found):
+        session.say(line)
     count = found["equations"]
     session.say(
         f"equations  {count['pieces']} in pieces, {count['boundary']} on the boundary, {count['jumps']} on interfaces"
@@ -74,6 +76,19 @@ def _show(session: Session, found: dict[str, Any]) -> None:
     outputs = [*(f"{name} ({kind})" for name, kind in found["quantities"].items()), *found["probes"]]
     if outputs:
         session.say("outputs    " + ", ".join(outputs))
+
+
+def _also(found: dict[str, Any]) -> Iterator[str]:
+    """What only some problems have."""
+    for face in found["interfaces"]:
+        if max(face["resistance"]) > 0:
+            yield f"contact    {' - '.join(face['between'])}, resistance {_range(*face['resistance'])}"
+    for source in found["sources"]:
+        yield f"source     {source['q']:.6g} at {source['x']} in {source['piece']}"
+    if found["measurements"]:
+        yield f"data       {found['measurements']} measured values"
+    if found["mean"] is not None:
+        yield f"mean       {found['mean']:.6g}, as the conditions leave a constant open"
 
 
 def _range(low: float, high: float) -> str:

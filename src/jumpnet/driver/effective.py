@@ -80,6 +80,6 @@ def tensor_of(solutions: list[Solution]) -> EffectiveTensor:
 def _check_jumps(problem: Problem) -> None:
     for pair, jump in problem.jumps.items():
         for name, given in (("v", jump.v), ("w", jump.w)):
-            zero = isinstance(given, GivenOnInterface) and isinstance(given.function, ConstantField)
-            if not zero or given.function.number != 0.0:
+            function = given.function if isinstance(given, GivenOnInterface) else None
+            if not (isinstance(function, ConstantField) and function.number == 0.0):
                 raise ProblemError(f"{name} on interface {pair} is not zero; a cell problem has only resistances, R.")

@@ -28,6 +28,9 @@ FEW_POINTS = 20
 # With the paper's few points, good solutions (1e-9) have up to 1e4; where the answer was wrong, 1e10 and more was seen.
 MISSED = 1e5
 
+# Points at which the solutions of several seeds are compared.
+SPREAD_POINTS = 1000
+
 # What the norm of the weighted data is scaled to. Levenberg-Marquardt is not invariant to it: initial weights of size
 # one should neither dwarf the data nor be dwarfed by them (pde5 stalls with 1 and converges with 5).
 DATA_SIZE = 5.0
@@ -124,19 +127,25 @@ def check_trials(seed: int, trials: int, workers: int | None = None) -> None:
 
 
 def spread(found: Sequence[Solution]) -> list[dict[str, object]]:
-    """How each seed came out."""
+    """How each seed came out, and how far each is from the mean of all (root mean square over the same points)."""
+    parts = found[0].partition
+    assert parts is not None
+    x, piece = parts.sample_interior(max(SPREAD_POINTS, parts.size), seed=[0, int(Stream.TEST), 1])
+    values = np.array([solution(x, piece) for solution in found])
+    off = np.sqrt(np.mean((values - values.mean(axis=0)) ** 2, axis=1))
 
-    def described(s: Solution) -> dict[str, object]:
+    def described(s: Solution, difference: float) -> dict[str, object]:
         known = {} if np.isnan(s.estimate) else {"estimate": s.estimate}
         return {
             "seed": s.seed,
             "held_out_loss": s.held_out_loss,
             "status": s.status.name.lower(),
             "steps": s.steps,
+            "difference": difference,
             **known,
         }
 
-    return [described(s) for s in found]
+    return [described(s, float(difference)) for s, difference in zip(found, off, strict=True)]
 
 
 def collocated(

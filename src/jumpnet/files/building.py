@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from jumpnet.driver import effective_tensor
 from jumpnet.errors import GeometryError, JumpnetError, ProblemError
 from jumpnet.files.messages import suggestion
-from jumpnet.files.schema import MOST_PIECES, File, Filling, JumpEntry, Piece, RobinEntry
+from jumpnet.files.schema import MOST_PIECES, File, Filling, ImageEntry, JumpEntry, PeriodicEntry, Piece, RobinEntry
 from jumpnet.files.shapes import make
 from jumpnet.files.values import Scope, at, constants
-from jumpnet.geometry import Partition, Shape
-from jumpnet.problem import Dirichlet, Jump, Neumann, Problem, Robin, manufactured
+from jumpnet.geometry import Box, Interval, Partition, Shape
+from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
+from jumpnet.problem.conditions import Condition
+from jumpnet.solution.effective import EffectiveTensor
 
 REST = "rest"
 """The boundary part that stands for all that are not named."""
@@ -33,6 +36,10 @@ class Builder:
     def of(file: File, instead: Mapping[str, float], folder: Path | None = None) -> "Builder":
         """Constants, domain and pieces."""
         scope = Scope(constants(file.constants, instead), folder=folder)
+        if file.image is not None:
+            return Builder._of_image(file, file.image, scope)
+        if file.domain is None:
+            raise ProblemError("domain is missing; add it: a shape, or [image] with a label image.")
         domain = make(file.domain, scope, "domain")
         scope = replace(scope, dim=domain.dim)
         shapes = _shapes(file, scope)
@@ -50,6 +57,47 @@ class Builder:
             _ = partition.interfaces  # found now, so that what is wrong with them is said here
         return Builder(file, scope, partition, members)
 
+    @staticmethod
+    def _of_image(file: File, image: ImageEntry, scope: Scope) -> "Builder":
+        """The same, where a label image gives domain and pieces."""
+        if file.domain is not None:
+            raise ProblemError("domain: the image is the domain already; leave one of them out.")
+        labels = {file.background.label: file.background.name}
+        for name, piece in file.pieces.items():
+            key = f"pieces.{name}"
+            if piece.shape is not None or piece.centers is not None or piece.without:
+                raise ProblemError(f"{key}.shape: the image gives the shapes; give the label of the piece instead.")
+            if piece.label is None:
+                raise ProblemError(f"{key}.label is missing; add it: the number that the piece has in the image.")
+            if piece.label in labels or name in labels.values():
+                raise ProblemError(f"{key}.label is {piece.label}, which another piece has; labels and names differ.")
+            labels[piece.label] = name
+        background = labels.pop(None, None)
+        with at("image"):
+            partition = Partition.from_labels(
+                scope.beside(image.file, "image.file"),
+                pixel=_pixel(image, scope),
+                origin=None if image.origin is None else scope.vector(image.origin, "image.origin"),
+                order=image.order,
+                background=file.background.label,
+                names={label: name for label, name in labels.items() if label is not None},
+                small=image.small,
+                smallest=image.smallest,
+                smooth=image.smooth,
+            )
+            unnamed = [name for name in partition.names if name not in labels.values()]
+            if background is not None and unnamed[:1] == [partition.names[0]]:
+                unnamed = unnamed[1:]
+                names = [background, *partition.names[1:]]
+                partition = Partition(partition.domain, partition.pieces, names)
+            if unnamed:
+                raise ProblemError(
+                    f"image.file has a {unnamed[0]} that no piece has; add it: [pieces.NAME] with label."
+                )
+            _ = partition.interfaces
+        members = {name: (number,) for number, name in enumerate(partition.names)}
+        return Builder(file, replace(scope, dim=partition.dim), partition, members)
+
     def problem(self) -> Problem:
         """The problem stated."""
         fillings = self._fillings()
@@ -60,7 +108,56 @@ class Builder:
             if self.file.manufactured:
                 return manufactured(self.partition, exact, A, lam, self._boundary(_kind))
             f = [self.scope.field(filling.f, f"{key}.f") for key, filling in fillings]
-            return Problem(self.partition, A, lam, f, self._boundary(_condition), self._jumps(), exact=exact)
+            return Problem(
+                self.partition,
+                A,
+                lam,
+                f,
+                self._boundary(_condition),
+                self._jumps(),
+                exact=exact,
+                sources=self._sources(),
+                data=self._data(),
+                mean=None if self.file.mean is None else self.scope.number(self.file.mean, "mean"),
+            )
+
+    def cell(self, tol: float, seed: int) -> EffectiveTensor:
+        """The effective tensor of the box as a periodic cell."""
+        A = [self._coefficient(filling, key) for key, filling in self._fillings()]
+        return effective_tensor(self.partition, A, self._jumps(), tol=tol, seed=seed)
+
+    def check_cell(self, key: str) -> None:
+        """Refuse what has no effective tensor."""
+        if not isinstance(self.partition.domain, Box | Interval):
+            raise ProblemError(f"{key}: the effective tensor is that of a box or an interval; make the domain one.")
+        for k, entry in enumerate(self.file.jumps):
+            if entry.v != 0.0 or entry.w != 0.0:
+                raise ProblemError(f"jumps[{k}] has v or w; for the effective tensor ({key}) only R may be there.")
+
+    def _sources(self) -> list[PointSource]:
+        key = "sources[{}]"
+        return [
+            PointSource(
+                self.scope.point(entry.x, f"{key.format(k)}.x"), self.scope.number(entry.q, f"{key.format(k)}.q")
+            )
+            for k, entry in enumerate(self.file.sources)
+        ]
+
+    def _data(self) -> list[Data]:
+        found = []
+        for k, entry in enumerate(self.file.data):
+            key = f"data[{k}]"
+            points = [self.scope.point(p, f"{key}.points[{i}]") for i, p in enumerate(entry.points)]
+            if len(points) != len(entry.values):
+                raise ProblemError(
+                    f"{key} has {len(points)} points and {len(entry.values)} values; give as many of each."
+                )
+            pieces = [None] if entry.piece is None else list(self.pieces(entry.piece, f"{key}.piece"))
+            if len(pieces) > 1:
+                raise ProblemError(f"{key}.piece is {entry.piece!r}, which is {len(pieces)} pieces; leave it out.")
+            values, weight = self.scope.vector(entry.values, f"{key}.values"), self.scope.number(entry.weight, key)
+            found.append(Data(points, values, weight, pieces[0]))
+        return found
 
     def pieces(self, name: str, key: str) -> tuple[int, ...]:
         """The pieces that a name stands for."""
@@ -82,10 +179,10 @@ class Builder:
 
     def _fillings(self) -> list[tuple[str, Filling]]:
         """What each piece is filled with, and its key."""
-        found: list[tuple[str, Filling]] = [("background", self.file.background)]
+        found: dict[int, tuple[str, Filling]] = {0: ("background", self.file.background)}
         for name, piece in self.file.pieces.items():
-            found += [(f"pieces.{name}", piece)] * len(self.members[name])
-        return found
+            found |= dict.fromkeys(self.members[name], (f"pieces.{name}", piece))
+        return [found[number] for number in sorted(found)]
 
     def _coefficient(self, filling: Filling, key: str) -> Any:
         if (filling.material is None) == (filling.A is None):
@@ -118,10 +215,10 @@ class Builder:
         found = {}
         for name, entry in given.items():
             with at(f"boundary.{name}"):
-                part = self.partition.part_name(name)
-                if part in found:
-                    raise ProblemError(f"the part {part!r} has a condition already; name it once.")
-                found[part] = condition(self.scope, entry, f"boundary.{name}")
+                for part in self._parts(name, entry):
+                    if part in found:
+                        raise ProblemError(f"the part {part!r} has a condition already; name it once.")
+                    found[part] = condition(self.scope, entry, f"boundary.{name}")
         for part in self.partition.boundary_parts:
             if part not in found and rest is not None:
                 found[part] = condition(self.scope, rest, f"boundary.{REST}")
@@ -130,6 +227,13 @@ class Builder:
                     f"boundary.{part} is missing; give it a condition, or all others one: [boundary.rest]."
                 )
         return found
+
+    def _parts(self, name: str, entry: Any) -> list[str]:
+        """The parts that a name stands for: an axis for both of its sides."""
+        sides = [part for part in (f"{name}-", f"{name}+") if part in self.partition.boundary_parts]
+        if entry.kind == "periodic" and not sides:
+            raise ProblemError(f"{name!r} is no axis; periodic sides of a box are named together, x1 for x1- and x1+.")
+        return sides or [self.partition.part_name(name)]
 
     def _jumps(self) -> dict[tuple[int, int], Jump]:
         found: dict[tuple[int, int], Jump] = {}
@@ -147,10 +251,13 @@ class Builder:
         v = entry.v
         if not forward:  # [u] changes its sign with the order of the pieces; [A grad u . n] does not, as n turns too
             v = f"-({v})" if isinstance(v, str) else -v
-        return Jump(self.scope.field(v, f"{key}.v"), self.scope.field(entry.w, f"{key}.w"))
+        R = self.scope.field(entry.R, f"{key}.R")
+        return Jump(self.scope.field(v, f"{key}.v"), self.scope.field(entry.w, f"{key}.w"), R)
 
 
-def _condition(scope: Scope, entry: Any, key: str) -> Dirichlet | Neumann | Robin:
+def _condition(scope: Scope, entry: Any, key: str) -> Condition:
+    if isinstance(entry, PeriodicEntry):
+        return Periodic(scope.field(entry.v, f"{key}.v"))
     g = scope.field(entry.g, f"{key}.g")
     if isinstance(entry, RobinEntry):
         return Robin(scope.field(entry.alpha, f"{key}.alpha"), g)
@@ -158,6 +265,8 @@ def _condition(scope: Scope, entry: Any, key: str) -> Dirichlet | Neumann | Robi
 
 
 def _kind(scope: Scope, entry: Any, key: str) -> Any:
+    if isinstance(entry, PeriodicEntry):
+        raise ProblemError(f"{key}: a manufactured problem has no periodic sides; choose another kind.")
     if "g" in entry.model_fields_set:
         raise ProblemError(f"{key}.g: a manufactured problem derives it; leave it out.")
     if isinstance(entry, RobinEntry):
@@ -190,14 +299,24 @@ def _less(shape: Shape, others: list[Shape]) -> Shape:
 
 def _copies(piece: Piece, scope: Scope, key: str) -> list[Shape]:
     """The shape of an entry, once or about each of its centres."""
+    if piece.label is not None:
+        raise ProblemError(f"{key}.label is for pieces of an image; give the piece a shape.")
+    if piece.shape is None:
+        raise ProblemError(f"{key}.shape is missing; add it: shape = {{ kind = ... }}.")
     if piece.centers is None:
         return [make(piece.shape, scope, f"{key}.shape")]
     if not hasattr(piece.shape, "center"):
         raise ProblemError(f"{key}.centers: a {piece.shape.kind} has no center to move; leave centers out.")
-    if piece.shape.center is not None:  # type: ignore[union-attr]
+    if getattr(piece.shape, "center", None) is not None:
         raise ProblemError(f"{key} has centers and shape.center; give one of them.")
     copies = (piece.shape.model_copy(update={"center": center}) for center in piece.centers)
     return [make(copy, scope, f"{key}.centers[{k}]") for k, copy in enumerate(copies)]
+
+
+def _pixel(image: ImageEntry, scope: Scope) -> float | list[float]:
+    if isinstance(image.pixel, list):
+        return scope.vector(image.pixel, "image.pixel")
+    return scope.number(image.pixel, "image.pixel")
 
 
 @contextmanager
@@ -207,10 +326,14 @@ def _naming(names: Sequence[str], otherwise: str) -> Iterator[None]:
         yield
     except JumpnetError as problem:
         message = str(problem)
+        if message.startswith(("sources[", "data[")):
+            raise type(problem)(_NUMBERED.sub(lambda m: _named(m, names), message)) from None
         if message.split(".")[0].split(":")[0].split("[")[0] in File.model_fields:
             raise
         found = _NUMBERED.search(message)
         piece = int(found[2]) if found else len(names)
+        if message.startswith(("v on interface", "w on interface", "R on interface")):
+            piece, otherwise = len(names), "jumps"
         key = otherwise if piece >= len(names) else "background" if piece == 0 else f"pieces.{names[piece]}"
         for words, instead in _REMEDIES.items():
             message = message.replace(words, instead)

@@ -19,7 +19,7 @@ def explained(read: ProblemFile) -> dict[str, Any]:
     return {
         "title": read.title,
         "dimensions": problem.dim,
-        "domain": read.file.domain.kind,
+        "domain": "image" if read.file.domain is None else read.file.domain.kind,
         "constants": dict(read.builder.scope.constants),
         "pieces": [
             {"number": k, "name": name, "measure": parts.measure(k), "A": list(sizes[k])}
@@ -31,12 +31,16 @@ def explained(read: ProblemFile) -> dict[str, Any]:
                 "between": [parts.names[k] for k in interface.pair],
                 "measure": interface.measure,
                 "contrast": _contrast(problem, interface.pair),
+                "resistance": _resistance(problem, interface.pair),
             }
             for interface in parts.interfaces
         ],
         "boundary": conditions,
         "contrast": max(high for _, high in sizes) / min(low for low, _ in sizes),
         "equations": {"pieces": parts.size, "boundary": len(conditions), "jumps": 2 * len(parts.interfaces)},
+        "sources": [{"x": s.x.tolist(), "q": s.q, "piece": parts.names[s.piece]} for s in problem.sources],
+        "measurements": 0 if problem.data is None else len(problem.data),
+        "mean": problem.mean,
         "exact solution": problem.exact is not None,
         "solve": read.file.solve.model_dump(exclude_none=True),
         "probes": {name: len(x) for name, (x, _) in read.probes().items()},
@@ -53,6 +57,13 @@ def _sizes(problem: Problem) -> list[tuple[float, float]]:
         eigenvalues = np.linalg.eigvalsh(problem.A[piece].value(x[labels == piece]))
         found.append((float(eigenvalues.min()), float(eigenvalues.max())))
     return found
+
+
+def _resistance(problem: Problem, pair: tuple[int, int]) -> list[float]:
+    """The lowest and the highest contact resistance of an interface."""
+    x, _ = problem.partition.sample_interface(pair, PROBES, seed=SEED)
+    R = problem.resistance(pair, x)
+    return [float(R.min()), float(R.max())]
 
 
 def _contrast(problem: Problem, pair: tuple[int, int]) -> float:

@@ -13,11 +13,12 @@ from jumpnet.files.problemfile import ProblemFile
 from jumpnet.reporting import Context, plot_domain, plot_solution, write_report
 from jumpnet.reporting.canvas import write_file
 from jumpnet.solution import Solution
+from jumpnet.solution.effective import EffectiveTensor
 
 
 def results(read: ProblemFile, solution: Solution) -> dict[str, Any]:
-    """Status, error, the wanted quantities and the balances; JSON can hold it."""
-    report = solution.report()
+    """Status, error, the wanted quantities, the balances and the comparison, if one is asked for; JSON can hold it."""
+    report = solution.report(balances=True, reference=read.reference())
     found = {
         "title": read.title,
         "status": solution.status.name.lower(),
@@ -29,12 +30,31 @@ def results(read: ProblemFile, solution: Solution) -> dict[str, Any]:
             name: {"value": integral.value, "quadrature error": integral.error}
             for name, integral in read.quantities(solution).items()
         },
+        "effective tensors": {name: _tensor(found) for name, found in read.effective().items()},
         "balances": {
             balance.name: {"outflow": balance.outflow.value, "source": balance.source.value, "defect": balance.defect}
-            for balance in solution.balances()
+            for balance in report.balances
         },
+        "spread of seeds": _finite(report.spread),
+        "compared": None
+        if report.compared is None
+        else {"with": report.reference, "l2": report.compared.l2, "relative": report.compared.relative_l2},
     }
     return found
+
+
+def _tensor(found: EffectiveTensor) -> dict[str, Any]:
+    bounds = found.bounds
+    return {
+        "tensor": found.tensor.tolist(),
+        "estimate": found.estimate,
+        "asymmetry": found.asymmetry,
+        "voigt": bounds.voigt.tolist(),
+        "reuss": None if bounds.reuss is None else bounds.reuss.tolist(),
+        "hashin-shtrikman": None if bounds.hashin_shtrikman is None else list(bounds.hashin_shtrikman),
+        "bounds broken": list(found.violated),
+        "text": str(found),
+    }
 
 
 def described(read: ProblemFile, solution: Solution, found: dict[str, Any]) -> str:
@@ -45,6 +65,12 @@ def described(read: ProblemFile, solution: Solution, found: dict[str, Any]) -> s
         lines.append("quantities, with the error of the quadrature alone")
         for name, of in found["quantities"].items():
             lines.append(f"  {name:<{width}}  {of['value']:.10g}  (± {of['quadrature error']:.1e})")
+    for name, of in found["effective tensors"].items():
+        lines += [f"{name}: the effective tensor", *(f"  {line}" for line in of["text"].splitlines())]
+    if found["compared"] is not None:
+        lines.append(
+            f"compared with {found['compared']['with']}: relative difference {found['compared']['relative']:.1e}"
+        )
     lines.append("flux balance: what leaves each piece, what its sources ask for, the relative difference")
     width = max(len(name) for name in found["balances"])
     for name, of in found["balances"].items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -12,7 +13,7 @@ import numpy as np
 
 from jumpnet.driver import solve
 from jumpnet.driver.progress import Progress
-from jumpnet.errors import ProblemError
+from jumpnet.errors import JumpnetError, JumpnetWarning, ProblemError
 from jumpnet.models import CategoricalEmbedding
 from jumpnet.optim import Direct, LevenbergMarquardt
 from jumpnet.problem import Problem
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # pydantic is loaded with the first file
     from jumpnet.files.building import Builder
     from jumpnet.files.schema import File, FluxEntry, IntegralEntry, Probe
     from jumpnet.geometry.rules import Integral
+    from jumpnet.solution.effective import EffectiveTensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +49,29 @@ class ProblemFile:
         return solve(self.problem, progress=progress, **(chosen | options))
 
     def quantities(self, solution: Solution) -> dict[str, Integral]:
-        """The numbers that the file asks for, by name."""
-        return {name: self._quantity(solution, entry, name) for name, entry in self.file.quantities.items()}
+        """The integrals that the file asks for, by name."""
+        return {
+            name: self._quantity(solution, entry, name)
+            for name, entry in self.file.quantities.items()
+            if entry.kind != "effective"
+        }
+
+    def effective(self) -> dict[str, EffectiveTensor]:
+        """The effective tensors that the file asks for, by name (they are all the same)."""
+        names = [name for name, entry in self.file.quantities.items() if entry.kind == "effective"]
+        return dict.fromkeys(names, self.builder.cell(self.file.solve.tol, self.file.solve.seed)) if names else {}
+
+    def reference(self) -> Solution | None:
+        """The solution by finite elements, if the file asks for a comparison and they are installed."""
+        from jumpnet.baselines import fem
+
+        if self.file.solve.compare is None:
+            return None
+        try:
+            return fem(self.problem)
+        except JumpnetError as problem:
+            warnings.warn(f"no comparison with finite elements: {problem}", JumpnetWarning, stacklevel=2)
+            return None
 
     def probes(self) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
         """The points (n, d) of each probe, and the piece they are seen from if the file names one."""
@@ -101,7 +124,9 @@ class ProblemFile:
         self.probes()
         for name, entry in self.file.quantities.items():
             key = f"quantities.{name}"
-            if entry.kind != "flux":
+            if entry.kind == "effective":
+                self.builder.check_cell(key)
+            elif entry.kind != "flux":
                 if entry.over is not None:
                     self.builder.pieces(entry.over, f"{key}.over")
             elif (entry.between is None) == (entry.boundary is None):

@@ -1,16 +1,19 @@
 """The problem file as tables: which keys there are, and what each may hold.
 
-title, about           text
+title, about, mean     text; the mean of u where the conditions leave it open
 [constants]            names for numbers; a formula may use those before it
-[domain]               a shape
+[domain]               a shape; or instead
+[image]                a label image: file, pixel, origin
 [materials.NAME]       A, lam
 [background]           what the pieces leave of the domain: name, material (or A, lam), f, exact
-[pieces.NAME]          shape, and the same as background; centers, without
-[boundary.PART]        kind and data of a condition; the part "rest" is all that are not named
-[[jumps]]              between two pieces: v, w
+[pieces.NAME]          shape (or label), and the same as background; centers, without
+[boundary.PART]        kind and data of a condition; the part "rest" is all that are not named, "x1" both sides of x1
+[[jumps]]              between two pieces: v, w, R
+[[sources]]            point sources: x, q
+[[data]]               measured values: points, values, weight
 [solve]                tol, seed, trials, method
 [probes.NAME]          points, or a line
-[quantities.NAME]      flux, mean, integral, energy
+[quantities.NAME]      flux, mean, integral, energy, effective
 """
 
 from typing import Annotated, Any, Literal
@@ -57,12 +60,16 @@ class Background(Filling):
     """What the pieces leave of the domain (piece 0)."""
 
     name: Name = "background"
+    label: int | None = Field(default=None, ge=-(2**31), lt=2**31, description="its label in the image")
 
 
 class Piece(Filling):
     """A part of the domain with its own material."""
 
-    shape: AnyShape
+    shape: AnyShape | None = None
+    label: int | None = Field(
+        default=None, ge=-(2**31), lt=2**31, description="its label in the image, instead of shape"
+    )
     centers: list[Vector] | None = Field(
         default=None, min_length=1, max_length=MOST_PIECES, description="one copy of the shape about each of these"
     )
@@ -91,15 +98,51 @@ class RobinEntry(Entry):
     g: Formula = 0.0
 
 
-AnyCondition = Annotated[DirichletEntry | NeumannEntry | RobinEntry, Field(discriminator="kind")]
+class PeriodicEntry(Entry):
+    """Both sides of an axis are one: u(x + L e) - u(x) = v from the lower to the upper, with the same flux."""
+
+    kind: Literal["periodic"]
+    v: Formula = 0.0
+
+
+AnyCondition = Annotated[DirichletEntry | NeumannEntry | RobinEntry | PeriodicEntry, Field(discriminator="kind")]
 
 
 class JumpEntry(Entry):
-    """[u] = v and [A grad u . n] = w: [q] is q of the first minus q of the second, n points to the first."""
+    """[u] = v + R A grad u . n, [A grad u . n] = w: [q] is q of the first minus the second, n points to the first."""
 
     between: list[Name] = Field(min_length=2, max_length=2)
     v: Formula = 0.0
     w: Formula = 0.0
+    R: Formula = Field(default=0.0, description="a contact resistance, zero or more")
+
+
+class SourceEntry(Entry):
+    """A point source that releases q."""
+
+    x: Vector
+    q: Number
+
+
+class DataEntry(Entry):
+    """Measured values of u."""
+
+    points: list[Vector] = Field(min_length=1, max_length=MOST_POINTS)
+    values: list[Number] = Field(min_length=1, max_length=MOST_POINTS)
+    weight: Number = Field(default=1.0, description="against the other equations")
+    piece: Name | None = Field(default=None, description="seen from this piece, for points on an interface")
+
+
+class ImageEntry(Entry):
+    """A label image beside the problem file (PNG, TIFF, NPY): its labels are the pieces, its frame the domain."""
+
+    file: str
+    pixel: Number | Vector = Field(default=1.0, description="the size of a pixel or voxel")
+    origin: Vector | None = Field(default=None, description="the lower corner, by default 0")
+    order: Literal["image", "xyz"] = "image"
+    small: Literal["merge", "keep", "error"] = "merge"
+    smallest: int | None = Field(default=None, ge=0, le=10**6, description="regions of fewer pixels are small")
+    smooth: bool = True
 
 
 class SolveEntry(Entry):
@@ -109,6 +152,7 @@ class SolveEntry(Entry):
     tol: float = Field(default=1e-8, gt=0, le=1, allow_inf_nan=False)
     seed: int = Field(default=0, ge=0, lt=2**32)
     trials: int = Field(default=1, ge=1, le=100)
+    compare: Literal["fem"] | None = Field(default=None, description="with finite elements, where they are installed")
     neurons: int | None = Field(default=None, ge=1, le=2000, description="of a training")
     steps: int | None = Field(default=None, ge=1, le=100_000, description="of a training")
 
@@ -147,7 +191,13 @@ class IntegralEntry(Entry):
     over: Name | None = Field(default=None, description="a piece; without it the whole domain")
 
 
-AnyQuantity = Annotated[FluxEntry | IntegralEntry, Field(discriminator="kind")]
+class EffectiveEntry(Entry):
+    """The effective tensor of the box as a periodic cell, whatever the conditions of the file are."""
+
+    kind: Literal["effective"]
+
+
+AnyQuantity = Annotated[FluxEntry | IntegralEntry | EffectiveEntry, Field(discriminator="kind")]
 
 
 class File(Entry):
@@ -156,13 +206,17 @@ class File(Entry):
     title: Text = ""
     about: Text = ""
     constants: dict[str, Number] = Field(default={}, max_length=MOST_ENTRIES)
-    domain: AnyShape
+    mean: Number | None = Field(default=None, description="the mean of u, where the conditions leave it open")
+    domain: AnyShape | None = None
+    image: ImageEntry | None = Field(default=None, description="instead of the domain and the shapes of pieces")
     materials: dict[Name, Material] = Field(default={}, max_length=MOST_ENTRIES)
     background: Background = Field(default=Background())
     pieces: dict[Name, Piece] = Field(default={}, max_length=MOST_PIECES)
     manufactured: bool = Field(default=False, description="derive f, g and the jumps from `exact`")
     boundary: dict[Name, AnyCondition] = Field(min_length=1, max_length=2 * MOST_ENTRIES)
     jumps: list[JumpEntry] = Field(default=[], max_length=MOST_PIECES)
+    sources: list[SourceEntry] = Field(default=[], max_length=MOST_ENTRIES)
+    data: list[DataEntry] = Field(default=[], max_length=MOST_ENTRIES)
     solve: SolveEntry = Field(default=SolveEntry())
     probes: dict[Name, Probe] = Field(default={}, max_length=MOST_ENTRIES)
     quantities: dict[Name, AnyQuantity] = Field(default={}, max_length=MOST_ENTRIES)

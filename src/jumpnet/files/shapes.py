@@ -214,6 +214,21 @@ class DrawingEntry(ShapeEntry):
         return found[self.name]
 
 
+class MeshEntry(ShapeEntry):
+    """The body inside a closed surface (STL, OBJ, PLY) from a file beside the problem file."""
+
+    kind: Literal["mesh"]
+    file: str
+    scale: Number = 1.0
+    offset: Vector | None = None
+    smooth: bool | None = Field(default=None, description="round the surface; by default unless it has edges")
+
+    def make(self, scope: Scope, key: str) -> Shape:
+        path = scope.beside(self.file, f"{key}.file")
+        offset = [0.0] * 3 if self.offset is None else replace(scope, dim=3).point(self.offset, f"{key}.offset")
+        return shapes.from_mesh(path, scale=scope.number(self.scale, f"{key}.scale"), offset=offset, smooth=self.smooth)
+
+
 class PartsEntry(ShapeEntry):
     """All points of any (union), or of all (intersection), of several shapes."""
 
@@ -260,6 +275,7 @@ AnyShape = Annotated[
     | PolygonEntry
     | SplineEntry
     | DrawingEntry
+    | MeshEntry
     | PartsEntry
     | DifferenceEntry
     | ComplementEntry,

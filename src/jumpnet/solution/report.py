@@ -2,9 +2,12 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jumpnet.optim import Status
+
+if TYPE_CHECKING:
+    from jumpnet.solution.quantities import Balance
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,8 @@ class Errors:
 class TrustReport:
     """What a careful reader wants to know before using a solution.
 
-    `unit` is what `steps` counts: the steps of a training or the levels of a direct solve.
+    `unit` is what `steps` counts: the steps of a training or the levels of a direct solve. `balances` and `compared`,
+    the differences from a reference, are there if they were asked for.
     """
 
     status: Status
@@ -51,6 +55,9 @@ class TrustReport:
     settings: dict[str, Any] = field(default_factory=dict)
     estimate: float = math.nan
     unit: str = "step"
+    balances: "tuple[Balance, ...]" = ()
+    compared: Errors | None = None
+    reference: str = ""
 
     @property
     def worst(self) -> Residual | None:
@@ -61,6 +68,11 @@ class TrustReport:
     def seeds(self) -> tuple[dict[str, Any], ...]:
         """How each seed came out, where there were several."""
         return tuple(self.settings.get("trials", ()))
+
+    @property
+    def spread(self) -> float:
+        """How far the seeds are from their mean, at most (root mean square); nan where there was one."""
+        return max((float(seed.get("difference", math.nan)) for seed in self.seeds), default=math.nan)
 
     @property
     def chosen_by(self) -> str:
@@ -89,11 +101,20 @@ class TrustReport:
             for r in self.held_out
         ]
         if self.seeds:
-            lines.append(f"seeds      the best of {len(self.seeds)} by {self.chosen_by}")
+            off = f"; from their mean they are off by up to {self.spread:.1e}" if math.isfinite(self.spread) else ""
+            lines.append(f"seeds      the best of {len(self.seeds)} by {self.chosen_by}{off}")
         for seed in self.seeds:
             estimate = f"   estimate {seed['estimate']:.1e}" if "estimate" in seed else ""
             lines.append(
                 f"  seed {seed['seed']}{estimate}   held out {seed['held_out_loss']:.1e}   "
                 f"{self.counted(seed['steps'])}   {seed['status']}"
             )
+        if self.compared is not None:
+            lines.append(f"compared   {self.compared}, relative {self.compared.relative_l2:.1e}, with {self.reference}")
+        if self.balances:
+            lines.append("balance    what leaves each piece, what its sources ask for, the relative difference")
+            width = max(len(balance.name) for balance in self.balances)
+        lines += [
+            f"  {b.name:<{width}}  {b.outflow.value:.6g}  {b.source.value:.6g}  {b.defect:.1e}" for b in self.balances
+        ]
         return "\n".join(lines)

@@ -163,14 +163,16 @@ class Solution:
         entropy = [self.seed if seed is None else seed, int(Stream.TEST)]
         x, piece = self.partition.sample_interior(count, seed=entropy)
         exact = piecewise_values(self.exact, x, piece)
-        difference = self(x, piece) - exact
-        rms = float(np.sqrt(np.mean(difference**2)))
-        size = float(np.sqrt(np.mean(exact**2)))
-        return Errors(rms, float(np.abs(difference).max()), rms / size if size > 0 else np.inf, len(x))
+        return _errors(self(x, piece) - exact, exact)
 
-    def report(self) -> TrustReport:
-        """What is known about how good this solution is."""
+    def report(self, *, balances: bool = False, reference: "Solution | None" = None) -> TrustReport:
+        """What is known about how good this solution is.
+
+        With `balances`, the flux balance of each piece and of the domain is part of it; with a `reference`, such as
+        `jn.baselines.fem(problem)`, the differences from that.
+        """
         known = self.exact is not None and self.partition is not None
+        compared = None if reference is None else self.differences(reference)
         return TrustReport(
             self.status,
             self.loss,
@@ -182,7 +184,18 @@ class Solution:
             dict(self.settings),
             self.estimate,
             self.unit,
+            self.balances() if balances else (),
+            compared,
+            "" if reference is None else str(reference.settings.get("method", "another solution")),
         )
+
+    def differences(self, other: "Solution", points: int = 2000) -> Errors:
+        """Differences from another solution of the same problem at random points, relative to the size of that."""
+        if not isinstance(other, Solution) or (other.dim, other.pieces) != (self.dim, self.pieces):
+            raise SolutionError("the reference is no solution of the same problem; give jn.baselines.fem(problem).")
+        x, piece = self._located_partition().sample_interior(points, seed=[self.seed, int(Stream.TEST), 2])
+        theirs = other(x, piece)
+        return _errors(self(x, piece) - theirs, theirs)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the solution to one file (safetensors with a JSON header); see `jumpnet.load`."""
@@ -320,3 +333,8 @@ class Solution:
             sites = self.atlas.push(Sites(x[pad], cell[pad], *(a[pad] for a in whole), order=order))
             result[part] = site_values(self.network, self.theta, sites)[:count]
         return self.scale * result + self.supplement.functional(x, cell, a0, a1)
+
+
+def _errors(difference: np.ndarray, truth: np.ndarray) -> Errors:
+    rms, size = (float(np.sqrt(np.mean(values**2))) for values in (difference, truth))
+    return Errors(rms, float(np.abs(difference).max()), rms / size if size > 0 else np.inf, len(difference))

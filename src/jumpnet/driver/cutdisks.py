@@ -1,0 +1,47 @@
+"""Disks that the sides of a periodic box cut: holes of the infinite array, though not of the box."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from jumpnet.charts import Slit, inverse_root
+from jumpnet.geometry import Hole
+from jumpnet.problem import Problem
+
+# An arc is one of a circle if no point of it is farther off than this part of the radius.
+ROUND = 1e-7
+POINTS = 200
+
+
+def cut_disks(problem: Problem, piece: int) -> Iterator[tuple[Slit, Hole]]:
+    """The circles whose arcs bound a piece of a periodic box on the outside of other pieces that reach its sides.
+
+    A circle where A is the identity: seen from the piece, it is a pole's place as much as the circle of a whole hole.
+    """
+    parts = problem.partition
+    if not any(condition.kind == "periodic" for condition in problem.boundary.values()):
+        return
+    outer = parts._walls.outer_labels
+    around = {other for hole in parts.holes(piece) for other in hole.pieces}
+    for interface in parts.interfaces:
+        if piece not in interface.pair:
+            continue
+        (other,) = set(interface.pair) - {piece}
+        if other not in outer or other in around:
+            continue
+        x, normals = parts.sample_interface(interface.pair, POINTS, seed=0)
+        transform = inverse_root(problem.A[piece].value(x).mean(axis=0))
+        center, radius, off = _circle(x @ transform.T)
+        outward = normals if piece == interface.pair[0] else -normals  # out of the other piece
+        place = np.linalg.solve(transform, center)
+        if off < ROUND * radius and np.all(np.sum((x - place) * outward, axis=1) > 0):
+            yield Slit((piece,), place, transform, 0j, 2 * radius), Hole(other, x, place, (other,))
+
+
+def _circle(z: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """Centre and radius of the circle nearest to points, and how far the farthest of them is from it."""
+    middle = z.mean(axis=0)
+    y = z - middle
+    fit = np.linalg.lstsq(np.c_[2 * y, np.ones(len(y))], np.sum(y * y, axis=1), rcond=None)[0]
+    radius = float(np.sqrt(max(fit[2] + fit[:2] @ fit[:2], 0.0)))
+    return middle + fit[:2], radius, float(np.abs(np.linalg.norm(y - fit[:2], axis=1) - radius).max())
