@@ -43,6 +43,8 @@ def parsed(text: str) -> Links:
 @pytest.fixture(scope="module")
 def text(plane):
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("jumpnet.reporting.jumps.RESOLUTION", 40)
+        patch.setattr("jumpnet.reporting.streams.RESOLUTION", {2: 60})
         patch.setattr("jumpnet.reporting.scene.RESOLUTION", {2: 40})
         return page(plane)
 
@@ -132,6 +134,7 @@ def test_a_solution_without_geometry_has_a_page_too(plane):
 def test_lines_and_slices_have_a_page(line, space, monkeypatch):
     monkeypatch.setattr("jumpnet.reporting.scene.RESOLUTION", {1: 100, 3: 24})
     monkeypatch.setattr("jumpnet.reporting.solution.RESOLUTION", {1: 100, 3: 24})
+    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda solution: iter(()))  # test_more_pictures.py
     for solution in (line, space):
         assert 'data-is="viewer"' in page(solution)
 

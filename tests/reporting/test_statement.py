@@ -58,8 +58,9 @@ def test_equal_pieces_share_a_row():
         parts,
         A=[[[2.0, "k"], ["k", 1.0]], *([5.0] * 8)],
         f="x1",
+        sources=[jn.PointSource((2.9, 0.1), 3.5)],
         boundary={"left": jn.Dirichlet("x2"), "right": jn.Robin(2.0, 1.0), "top": jn.Neumann(), "bottom": jn.Neumann()},
-        jumps={(0, 1): jn.Jump(v=0.5)},
+        jumps={(0, 1): jn.Jump(v=0.5, R=0.125)},
         constants={"k": 0.25},
     )
     html = statement(problem)
@@ -67,7 +68,7 @@ def test_equal_pieces_share_a_row():
     assert "1 grain 0, 2 grain 1, 3 grain 2, …, 8 grain 7 (8 in all)" in words
     assert "<mortar>" in words and "<mortar>" not in html
     assert "k = 0.25" in words and "x2-, x2+" in words and "2 u + A∇u·n = 1" in words
-    assert "<mtable>" in html
+    assert "<mtable>" in html and "0.125" in words and "2.9, 0.1" in words and "3.5" in words
 
 
 def test_manufactured_and_callable_data(plane):

@@ -107,6 +107,8 @@ class Task:
             "interior": self.points.interior,
             "boundary": self.points.boundary,
             "interface": self.points.interface,
+            "minimum": self.points.minimum,
+            "points": self.points.method,
             "charts": charts if isinstance(charts, str) else "given",
             "inputs": atlas.inputs,
             "weights": self.settings.weights,

@@ -3,6 +3,7 @@
 from os import PathLike
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 from scipy.ndimage import distance_transform_edt
@@ -53,11 +54,16 @@ def colour_of(piece: int) -> str:
 
 def _line(partition: Partition, resolution: int) -> Figure:
     figure = new_figure(7.0, 1.3)
-    axes = styled(figure.subplots(), xlabel="$x$")
+    draw_stretches(styled(figure.subplots(), xlabel="$x$"), partition, resolution)
+    return figure
+
+
+def draw_stretches(axes: Axes, partition: Partition, resolution: int = RESOLUTION, *, names: bool = True) -> None:
+    """The pieces of a line as coloured bands, named where there is room."""
     stretches = runs(partition, resolution)
     for run in stretches:
         axes.axvspan(run.x[0], run.x[-1], color=colour_of(run.piece), linewidth=0)
-        if len(stretches) <= MOST_LABELS // 4:
+        if names and len(stretches) <= MOST_LABELS // 4:
             middle = (run.x[0] + run.x[-1]) / 2
             axes.text(middle, 0.5, partition.names[run.piece], ha="center", va="center", fontsize=8, color=INK)
     for run in stretches[1:]:
@@ -66,10 +72,14 @@ def _line(partition: Partition, resolution: int) -> Figure:
     axes.set_ylim(0, 1)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    return figure
 
 
 def _areas(partition: Partition, resolution: int) -> Figure:
+    return draw_areas(partition, resolution)[0]
+
+
+def draw_areas(partition: Partition, resolution: int = RESOLUTION, *, names: bool = True) -> tuple[Figure, Axes]:
+    """The pieces of a plane in their colours, named where there is room."""
     grid = make_grid(partition, planes(partition)[0], resolution)
     sides = np.array([grid.extent[1] - grid.extent[0], grid.extent[3] - grid.extent[2]])
     figure = new_figure(*(PANEL * sides / sides.max() + 0.4))
@@ -84,7 +94,7 @@ def _areas(partition: Partition, resolution: int) -> Figure:
         interpolation="nearest",
     )
     draw_outlines(axes, grid, partition, inner=INK)
-    if partition.size <= MOST_LABELS:
+    if names and partition.size <= MOST_LABELS:
         for piece, name in enumerate(partition.names):
             inside = np.pad(grid.label == piece, 1)
             if inside.any():
@@ -93,7 +103,7 @@ def _areas(partition: Partition, resolution: int) -> Figure:
                 axes.text(grid.x[column], grid.y[row], name, ha="center", va="center", fontsize=9, color=INK)
     frame(axes, grid, "")
     axes.tick_params(color=FAINT)
-    return figure
+    return figure, axes
 
 
 def _surfaces(partition: Partition, resolution: int) -> Figure:

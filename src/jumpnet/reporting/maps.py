@@ -12,7 +12,7 @@ from jumpnet.reporting.canvas import INK, styled
 from jumpnet.reporting.grid import Grid, on_grid, outlines
 from jumpnet.reporting.quantities import Quantity
 
-FEWEST_DECADES = 1.0
+FEWEST_DECADES, MOST_DECADES = 1.0, 8.0
 
 
 def colour_scale(quantity: Quantity, maps: list[np.ndarray]) -> Normalize:
@@ -25,7 +25,8 @@ def colour_scale(quantity: Quantity, maps: list[np.ndarray]) -> Normalize:
     top = float(values.max())
     # 1 %: the thin lines of zero error would otherwise stretch the scale by decades that hold nothing.
     low = float(np.quantile(values, 0.01))
-    return LogNorm(max(min(low, top / 10**FEWEST_DECADES), 1e-300), max(top, 1e-298))
+    # Differences at the level of rounding are often exactly zero: eight decades show all that there is.
+    return LogNorm(max(min(low, top / 10**FEWEST_DECADES), top / 10**MOST_DECADES, 1e-300), max(top, 1e-298))
 
 
 def draw_map(axes: Axes, grid: Grid, values: np.ndarray, scale: Normalize, colours: str) -> AxesImage:

@@ -3,7 +3,7 @@
 import base64
 import math
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from importlib.metadata import version
@@ -11,13 +11,20 @@ from os import PathLike
 
 from matplotlib.figure import Figure
 
+from jumpnet.errors import SolutionError
+from jumpnet.models.shallow import Shallow
 from jumpnet.reporting.assets import asset
 from jumpnet.reporting.canvas import image, write_file
+from jumpnet.reporting.cuts import plot_cuts
 from jumpnet.reporting.domain import plot_domain
+from jumpnet.reporting.embedding import plot_embedding
 from jumpnet.reporting.history import plot_history
 from jumpnet.reporting.interactive import script, viewer
+from jumpnet.reporting.jumps import plot_jumps
+from jumpnet.reporting.points import plot_points
 from jumpnet.reporting.solution import plot_solution
 from jumpnet.reporting.statement import statement
+from jumpnet.reporting.streams import plot_streamlines
 from jumpnet.solution import Solution, TrustReport
 
 # What to do about a solution that is not converged.
@@ -148,7 +155,26 @@ def _solution(solution: Solution, picture: Figure | None) -> str:
     if solution.partition is None:
         return "<p>The geometry was a callable and could not be stored, so the solution cannot be drawn here.</p>"
     drawn = picture or plot_solution(solution)
-    return viewer(solution) + _embedded(drawn, "The solution and, where it is known, its error")
+    static = [(drawn, "The solution and, where it is known, its error"), *_pictures(solution)]
+    return viewer(solution) + "\n".join(_embedded(figure, words) for figure, words in static)
+
+
+def _pictures(solution: Solution) -> Iterator[tuple[Figure, str]]:
+    """Further pictures that fit the solution, each with its caption."""
+    known = bool(solution.tensors) and all(tensor is not None for tensor in solution.tensors)
+    in_planes = " (in 3-D: in planes)" if solution.dim > 2 else ""
+    offered = [
+        (plot_cuts, solution.dim == 3, "The solution on three planes"),
+        (plot_streamlines, known and solution.dim in (2, 3), f"Lines of the flux A∇u over u{in_planes}"),
+        (plot_jumps, solution.dim in (2, 3), "Both sides of the interfaces and the jumps, along the arc length"),
+        (plot_embedding, isinstance(solution.network, Shallow), "The label that the network uses for each piece"),
+    ]
+    for plot, fits, words in offered:
+        if fits:
+            try:
+                yield plot(solution), words
+            except SolutionError:  # such as: no interface lies in this plane
+                continue
 
 
 def _residuals(report: TrustReport) -> str:
@@ -196,7 +222,12 @@ def _history(solution: Solution) -> str:
     if len(solution.history) == 0:
         return ""
     drawn = plot_history(solution.history, unit=solution.unit)
-    return _embedded(drawn, f"The loss over the {solution.unit}s")
+    shown = [(drawn, f"The loss over the {solution.unit}s")]
+    if solution.partition is not None and solution.dim <= 3 and isinstance(solution.settings.get("interior"), int):
+        words = {"step": "The points at which the equations were asked for",
+                 "level": "As many points as the last level used, spread as evenly"}[solution.unit]  # fmt: skip
+        shown.append((plot_points(solution), words))
+    return "\n".join(_embedded(figure, text) for figure, text in shown)
 
 
 def _tables(tables: Mapping[str, Mapping[str, str]]) -> str:

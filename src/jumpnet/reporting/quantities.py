@@ -38,12 +38,16 @@ def remembered(function: Values) -> Values:
 
 
 def quantity(solution: Solution, name: str, u: Values) -> Quantity:
-    """The quantity of that name: u, error, exact, grad or flux (the last two by their length)."""
+    """The quantity of that name: u, error, exact, residual, grad or flux (the last two by their length)."""
     if name == "u":
         return Quantity(name, "solution $u$", u)
     if name in ("grad", "flux"):
         vectors, title = (solution.grad, r"\nabla u") if name == "grad" else (solution.flux, r"A \nabla u")
         return Quantity(name, f"$|{title}|$", lambda x, p: np.linalg.norm(vectors(x, p), axis=1), "plasma")
+    if name == "residual":
+        title = r"residual $|\nabla\cdot(A \nabla u) - \lambda u - f|$"
+        size = lambda x, p: np.maximum(np.abs(solution.residual(x, p)), TINY)  # noqa: E731
+        return Quantity(name, title, size, "magma", logarithmic=True)
     if name not in ("error", "exact"):
         raise _unknown(name)
     exact = solution.exact
@@ -62,7 +66,9 @@ def quantity(solution: Solution, name: str, u: Values) -> Quantity:
 
 
 def _unknown(what: object) -> SolutionError:
-    return SolutionError(f"what is {what!r}; choose u, error, exact, grad or flux, or several of them in a list.")
+    return SolutionError(
+        f"what is {what!r}; choose u, error, exact, residual, grad or flux, or several of them in a list."
+    )
 
 
 def quantities(solution: Solution, what: str | Sequence[str] | None) -> tuple[Quantity, ...]:

@@ -32,26 +32,31 @@ def plot_solution(
 ) -> Figure:
     """A figure of the solution, sharp at the interfaces; written to `path` if given (PNG, PDF, SVG, ...).
 
-    `what` names one or several of u, error, exact, grad, flux (lengths of vectors); by default u, and beside it the
-    error where the exact solution is known. In 3-D and beyond three planes through the point `at` are shown, by default
-    where they cut most pieces. `resolution` is the number of points along the longer side.
+    `what` names one or several of u, error, exact, residual, grad, flux (lengths of vectors); by default u, and beside
+    it the error where the exact solution is known. In 3-D and beyond three planes through the point `at` are shown, by
+    default where they cut most pieces. `resolution` is the number of points along the longer side.
     """
-    partition = solution.partition
-    if partition is None:
-        raise SolutionError(
-            "the geometry of this solution was a callable and could not be stored, so there is nothing to draw it on; "
-            "give the problem back: solution.with_problem(problem)."
-        )
+    partition = drawable(solution)
     chosen = quantities(solution, what)
     points = whole_resolution(resolution, RESOLUTION.get(partition.dim, 160))
     if partition.dim == 1:
         figure = _lines(partition, chosen, points)
     else:
-        grids = [make_grid(partition, plane, points) for plane in planes(partition, _through(partition, at))]
+        grids = [make_grid(partition, plane, points) for plane in planes(partition, through(partition, at))]
         figure = _maps(partition, chosen, grids)
     if title:
         figure.suptitle(title, fontsize=12, color=INK)
     return finished(figure, path)
+
+
+def drawable(solution: Solution) -> Partition:
+    """The geometry to draw on."""
+    if solution.partition is None:
+        raise SolutionError(
+            "the geometry of this solution was a callable and could not be stored, so there is nothing to draw it on; "
+            "give the problem back: solution.with_problem(problem)."
+        )
+    return solution.partition
 
 
 def _lines(partition: Partition, chosen: tuple[Quantity, ...], resolution: int) -> Figure:
@@ -67,23 +72,29 @@ def _lines(partition: Partition, chosen: tuple[Quantity, ...], resolution: int) 
 
 
 def _maps(partition: Partition, chosen: tuple[Quantity, ...], grids: list[Grid]) -> Figure:
-    """Quantities side by side in 2-D; in 3-D a row of planes for each quantity."""
-    sides = np.array([[g.extent[1] - g.extent[0], g.extent[3] - g.extent[2]] for g in grids])
-    if len(grids) == 1:
-        width, height = PANEL * sides[0] / sides[0].max()
-        figure = new_figure((width + 1.2) * len(chosen), height + 0.7)
-        places = figure.subplots(1, len(chosen), squeeze=False).T
-    else:
-        panels = (PANEL - 0.6) * sides / sides.max()
-        figure = new_figure(panels[:, 0].sum() + 2.6, (panels[:, 1].max() + 0.7) * len(chosen))
-        ratios = {"width_ratios": panels[:, 0] + 0.5}
-        places = figure.subplots(len(chosen), len(grids), squeeze=False, gridspec_kw=ratios)
+    figure, places = map_axes(len(chosen), grids)
     for row, quantity in zip(places, chosen, strict=True):
         draw_quantity(figure, list(row), grids, partition, quantity)
     return figure
 
 
-def _through(partition: Partition, at: ArrayLike | None) -> tuple[float, ...] | None:
+def map_axes(quantities: int, grids: list[Grid]) -> tuple[Figure, np.ndarray]:
+    """A figure with a row of axes for each quantity: side by side in 2-D; in 3-D a row of planes for each."""
+    sides = np.array([[g.extent[1] - g.extent[0], g.extent[3] - g.extent[2]] for g in grids])
+    if len(grids) == 1:
+        width, height = PANEL * sides[0] / sides[0].max()
+        figure = new_figure((width + 1.2) * quantities, height + 0.7)
+        places = figure.subplots(1, quantities, squeeze=False).T
+    else:
+        panels = (PANEL - 0.6) * sides / sides.max()
+        figure = new_figure(panels[:, 0].sum() + 2.6, (panels[:, 1].max() + 0.7) * quantities)
+        ratios = {"width_ratios": panels[:, 0] + 0.5}
+        places = figure.subplots(quantities, len(grids), squeeze=False, gridspec_kw=ratios)
+    return figure, places
+
+
+def through(partition: Partition, at: ArrayLike | None) -> tuple[float, ...] | None:
+    """The point that the user wants planes to go through."""
     if at is None:
         return None
     try:

@@ -9,9 +9,11 @@ from jumpnet.reporting.assets import asset
 from jumpnet.reporting.formulas import formula, number
 
 MOST_ROWS = 40  # of a table
+NOTHING = number(0.0)
 CONDITIONS = {
     "dirichlet": "<i>u</i> = {g}",
     "neumann": "<i>A</i>∇<i>u</i>·<i>n</i> = {g}",
+    "periodic": "<i>u</i> rises by {g} from the lower side to the upper, with the same flux",
     "robin": "{alpha} <i>u</i> + <i>A</i>∇<i>u</i>·<i>n</i> = {g}",
 }
 
@@ -26,6 +28,10 @@ def statement(problem: Problem) -> str:
         _boundary(spec["boundary"]),
         _interfaces(spec["jumps"], names),
     ]
+    if spec["sources"]:
+        parts.append(_sources(spec["sources"]))
+    if spec["mean"] is not None:
+        parts.append(f"<p>The mean of <i>u</i> over the domain is {number(spec['mean'])}.</p>")
     if constants := _constants(spec):
         shown = ", ".join(f"{escape(name)} = {number(value)}" for name, value in sorted(constants.items()))
         parts.append(f"<p>with {shown}.</p>")
@@ -87,12 +93,19 @@ def _interfaces(jumps: Iterable[Mapping[str, Any]], names: tuple[str, ...]) -> s
     data = {}
     for jump in jumps:
         a, b = jump["pair"]
-        others = [f"{escape(k)} = {datum(v)}" for k, v in jump.items() if k not in ("pair", "v", "w") and v]
-        data[f"{names[a]} | {names[b]}"] = (datum(jump.get("v")), datum(jump.get("w")), ", ".join(others))
+        data[f"{names[a]} | {names[b]}"] = tuple(datum(jump[key]) for key in ("v", "w", "R"))
     if not data:
         return ""
     rows = [(_listed(list(group)), *values) for values, group in _grouped(data).items()]
-    return _table(("interface", "<i>v</i>", "<i>w</i>", ""), rows)
+    heads = ("interface", "<i>v</i>", "<i>w</i>", "<i>R</i>")
+    if all(row[-1] == NOTHING for row in rows):  # no contact resistance anywhere
+        heads, rows = heads[:-1], [row[:-1] for row in rows]
+    return _table(heads, rows)
+
+
+def _sources(sources: list[Mapping[str, Any]]) -> str:
+    rows = [(", ".join(f"{x:.6g}" for x in source["x"]), number(source["q"])) for source in sources]
+    return _table(("point source at", "<i>q</i>"), rows)
 
 
 def _constants(spec: Any) -> dict[str, float]:

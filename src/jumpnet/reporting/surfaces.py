@@ -66,15 +66,25 @@ def center_of(shape: Shape, domain: Shape, inside: np.ndarray) -> Float[np.ndarr
     return inside[np.argmin(_level(shape, domain, inside))]
 
 
-def draw_surfaces(figure: Figure, partition: Partition, colours: list[str]) -> None:
-    """The pieces inside the outer surface, of which the far half is drawn behind them and the near half before."""
-    # Constrained layout does not know how large a 3-D picture is; the legend keeps the right edge.
-    figure.set_layout_engine("none")
-    axes: Axes3D = figure.add_axes((-0.04, -0.02, 0.86, 1.04), projection="3d", computed_zorder=False)  # pyright: ignore[reportAssignmentType]
+def space_axes(figure: Figure, place: tuple[float, float, float, float]) -> Axes3D:
+    """Axes in perspective that fill a part of the figure; what is drawn later lies before what was drawn before."""
+    figure.set_layout_engine("none")  # constrained layout does not know how large a 3-D picture is
+    axes: Axes3D = figure.add_axes(place, projection="3d", computed_zorder=False)  # pyright: ignore[reportAssignmentType]
     axes.view_init(elev=ELEVATION, azim=AZIMUTH)
     axes.set_proj_type("persp", focal_length=1.6)
+    return axes
+
+
+def eye_direction() -> Float[np.ndarray, " 3"]:
+    """The unit vector towards the eye."""
     e, a = np.radians([ELEVATION, AZIMUTH])
-    eye = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
+    return np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
+
+
+def draw_surfaces(figure: Figure, partition: Partition, colours: list[str]) -> None:
+    """The pieces inside the outer surface, of which the far half is drawn behind them and the near half before."""
+    axes = space_axes(figure, (-0.04, -0.02, 0.86, 1.04))  # the legend keeps the right edge
+    eye = eye_direction()
     x, label = partition.sample_interior(4000, seed=0, minimum=20)
     domain = partition.domain
     outer = _box(domain) if isinstance(domain, Box) else surface(domain, domain, center_of(domain, domain, x))
@@ -86,7 +96,7 @@ def draw_surfaces(figure: Figure, partition: Partition, colours: list[str]) -> N
         found = surface(partition.pieces[k], domain, centers[k])
         facing = found.normals @ eye > 0
         _add(axes, Surface(found.faces[facing], found.normals[facing]), colours[k + 1], 1.0, order)
-    _frame(axes, partition, outer)
+    frame_space(axes, partition)
     if partition.size <= MOST_NAMES:
         patches = [Patch(facecolor=colours[k], edgecolor=FAINT, label=n) for k, n in enumerate(partition.names)]
         figure.legend(handles=patches, loc="center right", fontsize=8, frameon=False, labelcolor=INK)
@@ -129,8 +139,9 @@ def _add(axes: Axes3D, found: Surface, colour: str, alpha: float, order: int) ->
     )
 
 
-def _frame(axes: Axes3D, partition: Partition, outer: Surface) -> None:
-    lower, upper = outer.faces.min(axis=(0, 1)), outer.faces.max(axis=(0, 1))
+def frame_space(axes: Axes3D, partition: Partition) -> None:
+    """Equal scales, few ticks, no panes, and the edges of the domain's box."""
+    lower, upper = (np.asarray(end, float) for end in partition.bounds)
     axes.set(xlim=(lower[0], upper[0]), ylim=(lower[1], upper[1]), zlim=(lower[2], upper[2]))
     flat = (upper - lower)[2] / (upper - lower).max()
     axes.set_box_aspect(tuple(upper - lower), zoom=1.25 - 0.3 * flat)
