@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from jumpnet.solution.quantities import Balance
 
 
+# Errors below this are rounding, which an estimate cannot tell.
+ROUNDING = 1e-11
+
+
 @dataclass(frozen=True)
 class Residual:
     """The root mean square residual of one family of equations at points the solve never saw.
@@ -75,6 +79,12 @@ class TrustReport:
         return max((float(seed.get("difference", math.nan)) for seed in self.seeds), default=math.nan)
 
     @property
+    def effectivity(self) -> float:
+        """The estimated error divided by the true one; nan where either is not known or the error is rounding."""
+        known = self.errors is not None and math.isfinite(self.estimate) and self.errors.l2 > ROUNDING
+        return self.estimate / self.errors.l2 if known and self.errors is not None else math.nan
+
+    @property
     def chosen_by(self) -> str:
         """What the best of several seeds is the best by."""
         return "estimated error" if self.unit == "level" else "held-out loss"
@@ -91,6 +101,8 @@ class TrustReport:
             lines.append(f"estimate   L2 error {self.estimate:.1e}, from residuals and changes alone")
         if self.errors is not None:
             lines.append(f"error      {self.errors}")
+        if math.isfinite(self.effectivity):
+            lines.append(f"ratio      estimate/error {self.effectivity:.2g}")
         lines += [
             f"solve      loss {self.loss:.2e} after {self.counted(self.steps)}, {self.parameters} parameters",
             f"held out   loss {self.held_out_loss:.2e} at points the solve never saw",
