@@ -20,18 +20,15 @@ LARGE = 0.1
 WITH_MORE, WITH_HALF = 0.5, 0.1
 # Degrees: the first, the step, the highest.
 START, STEP, HIGHEST = 8, 2, 16
-# Polynomials beside harmonic functions answer the source only.
-SOURCE = 2
 # The first cells: the box is halved so often.
 FIRST_CUTS = 2
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Degrees of a cell's functions, and what was tried last, from which residual."""
+    """The degree of a cell's functions, and what was tried last, from which residual."""
 
     degree: int = START
-    smooth: int = SOURCE
     tried: str = ""
     before: float = np.inf
 
@@ -59,25 +56,21 @@ class Cutter:
                 number,
                 self._cells.box(number),
                 cell.degree,
-                smooth=cell.smooth if self._natures[piece].harmonic else cell.degree,
             )
         return Plan(tuple(parts), tuple(nature.exact for nature in self._natures), self._cells)
 
     def refine(self, level: Level) -> bool:
         """Change the cells that are met worst; False if nothing is left to change."""
         residual = level.residual_of_cells()
-        pde = self._pde_residual(level)
         depth = self._cells.tree.depth
         known, cut = dict(self._known), {}
         for number in np.flatnonzero(residual > LARGE * residual.max()).tolist():
-            leaf, piece = member = self._cells.members[number]
+            leaf, _ = member = self._cells.members[number]
             cell = known[member]
             left = residual[number] / cell.before
             helped = left < (WITH_HALF if cell.tried == "half" else WITH_MORE)
-            if self._natures[piece].harmonic and pde[number] > 0.3 * residual[number] and cell.smooth < HIGHEST:
-                known[member] = Cell(cell.degree, cell.smooth + STEP, cell.tried, cell.before)
-            elif (helped or cell.tried == "") and cell.degree < HIGHEST:
-                known[member] = Cell(cell.degree + STEP, cell.smooth, "more", residual[number])
+            if (helped or cell.tried == "") and cell.degree < HIGHEST:
+                known[member] = Cell(cell.degree + STEP, "more", residual[number])
             elif depth[leaf] < DEEPEST:
                 cut[leaf] = True
         changed = known != self._known
@@ -90,16 +83,9 @@ class Cutter:
                 if (leaf, piece) not in known:
                     old = known.get((parent[leaf], piece), Cell())
                     was = of_member.get((parent[leaf], piece), np.inf)
-                    known[leaf, piece] = Cell(max(START, old.degree - STEP), old.smooth, "half", was)
+                    known[leaf, piece] = Cell(max(START, old.degree - STEP), "half", was)
         self._known = known
         return changed or bool(cut)
-
-    def _pde_residual(self, level: Level) -> np.ndarray:
-        """The part of the residual of cells that is in the equation inside them."""
-        rows = level.held_rows
-        inside = np.array([term.startswith("pde") for term in rows.terms])[rows.term]
-        of_site = np.where(inside, level.held**2, 0.0)[rows.row_of_site]
-        return np.sqrt(np.bincount(np.asarray(rows.sites.cell), of_site, len(level.network.of_cell)))
 
 
 def _parents(before: Cells, after: Cells) -> dict[int, int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from jumpnet.charts import Affine, Box, Chart, Joint, Pole, Slit, inverse_root, local_boxes
+from jumpnet.charts import Affine, Atlas, Box, Chart, Joint, Pole, Slit, inverse_root, local_boxes
 from jumpnet.charts.choice import charts_of_hole
 from jumpnet.charts.images import Circle, mirrored, segments
 from jumpnet.geometry import Box as DomainBox
@@ -22,6 +22,7 @@ from jumpnet.models import Frozen, FrozenModel, Harmonics, RandomFeatures
 from jumpnet.models.families import Family, Legendre, Powers, Products, Ridges, Solid
 from jumpnet.models.frozen import Features
 from jumpnet.problem import Problem
+from jumpnet.rows import Sites
 
 # The outside of the domain, where a piece is meant.
 OUTSIDE = -1
@@ -31,6 +32,8 @@ FIRST_DEGREE, FIRST_ORDER = 6, 4
 LARGEST = 1500
 # Points of a piece at which its equation is looked at.
 PROBES = 64
+# The highest degree of polynomials that are only there for a source: with more, the probes would not do.
+HIGHEST_ANSWER = 8
 
 
 @dataclass(frozen=True)
@@ -159,17 +162,37 @@ def own_parts(
     bounds: Bounds,
     degree: int,
     *,
-    smooth: int | None = None,
     kind: str = "legendre",
 ) -> Iterator[Part]:
-    """The functions of a cell in its own coordinates; `smooth` is the degree of polynomials beside harmonic ones."""
+    """The functions of a cell in its own coordinates."""
     # Beside harmonic functions, polynomials need only answer the source; in space that saves nothing.
     both = nature.harmonic and problem.dim == 2
     if nature.exact or both:
         yield Part(piece, cell, _own_chart(problem, piece, cell, bounds), "harmonic", degree)
     if not nature.exact:
-        pieces = () if both else None
-        yield Part(piece, cell, _scaled(cell, bounds), kind, smooth or degree, pieces=pieces)
+        chart = _scaled(cell, bounds)
+        if both:
+            yield Part(piece, cell, chart, kind, _answering(problem, piece, chart), pieces=())
+        else:
+            yield Part(piece, cell, chart, kind, degree)
+
+
+def _answering(problem: Problem, piece: int, chart: Affine) -> int:
+    """The degree of polynomials that answer a piece's source alone, to rounding or as well as the highest."""
+    span = np.linalg.inv(chart.transform)
+    x = chart.center + np.random.default_rng(0).uniform(-1, 1, (PROBES, problem.dim)) @ span.T
+    with np.errstate(all="ignore"):
+        A, div_A, lam, f = problem.pde(piece, x)
+    sites = Sites(x, np.full(PROBES, chart.cells[0]), -lam, div_A, A)
+    pushed = Atlas((chart,)).push(sites)
+    degree = 2
+    while degree < HIGHEST_ANSWER:
+        matrix = Legendre(problem.dim, degree).functionals(pushed)
+        left = f - matrix @ np.linalg.lstsq(matrix, f, rcond=None)[0]
+        if not np.linalg.norm(left) > 1e-13 * np.linalg.norm(f):  # nor where f is not defined beyond the piece
+            break
+        degree += 2
+    return degree
 
 
 def _poles(problem: Problem, piece: int, natures: "Sequence[Nature]", order: int, own: Affine) -> Iterator[Part]:

@@ -4,14 +4,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from jumpnet.collocation import Collocation, Points, Stream, collocate
 from jumpnet.driver.features import Part, Plan
+from jumpnet.geometry.cells import CellPoints, Runs
 from jumpnet.models import Frozen, LinearSystem
 from jumpnet.optim import Direct
 from jumpnet.problem import Problem
-from jumpnet.rows import Rows, Sites, cuts, equations, select, stack, weigh
+from jumpnet.rows import Rows, Sites, combined, cuts, equations, select, stack, weigh
 
 # How many times as many equations as unknowns: fewer, and the features are met at the points and wrong between them.
 OVERSAMPLING = 2.0
@@ -19,6 +20,8 @@ OVERSAMPLING = 2.0
 LARGE = 0.05
 # Points at which successive levels are compared.
 COMPARED = 400
+# How much heavier the total flux through a cut counts than the flux at a point of it, and the equation inside a cell.
+BALANCE = 100.0
 # When points run out, so many times as many as are needed are drawn: drawing costs more than solving with few features.
 AHEAD = 2.0
 
@@ -93,22 +96,94 @@ class DirectSolver:
             drawn = self._drawn[stream] = Drawn.of(self.problem, needed, self.seed, stream)
         rows = drawn.first(needed)
         keep = np.array([term not in solved for term in rows.terms])[rows.term]
-        return weigh(select(rows, keep), "balanced", self.halfwidth)
+        return self._lifted(weigh(select(rows, keep), "balanced", self.halfwidth))
 
     def _rows_of_cells(self, plan: Plan, network: Frozen, stream: Stream, solved: set[str]) -> Rows:
         assert plan.cells is not None and network.cells is not None
         inside, along = counts_in_cells(plan)
         rng = np.random.default_rng([self.seed, int(stream), len(plan.cells.tree.leaves)])
         drawn = plan.cells.draw(inside, along, rng, even=stream is Stream.TRAIN)
-        rows = equations(self.problem, Collocation(*drawn[:-1]))
+        rows = equations(self.problem, Collocation(*drawn[:7]))
         rows = replace(rows, sites=network.placed(rows.sites))
         rows = stack([rows, cuts(self.problem, drawn.cuts)]) if len(drawn.cuts.x) else rows
-        keep = np.array([term not in solved for term in rows.terms])[rows.term]
-        rows = select(rows, keep)
         # The size of the leaf, not of what a piece has of it: the fluxes through a sliver count as much as others.
         lower, upper = plan.cells.tree.corners(np.array([leaf for leaf, _ in plan.cells.members]))
         half = (upper - lower) / 2
-        return weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)
+        rows = weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)
+        balances = self._balances(rows, drawn) if stream is Stream.TRAIN else []
+        keep = np.array([term not in solved for term in rows.terms])[rows.term]
+        return stack([self._lifted(select(rows, keep), inside=BALANCE), *balances])
+
+    def _balances(self, rows: Rows, drawn: CellPoints) -> list[Rows]:
+        """The total flux through each stretch of wall and cut between two cells is the same on both sides.
+
+        Least squares spreads what cannot be met at a corner over all other rows, where it is cheap: a little of the
+        flux gets lost at every cut. Heavy rows for the totals leave it only errors without a total, which fade nearby.
+        """
+        runs = {f"flux {a}-{b}": runs for (a, b), runs in drawn.interface_runs.items()}
+        for piece in np.unique(drawn.cuts.piece):
+            mine = drawn.cuts.piece == piece
+            runs[f"cut flux {piece}"] = Runs(drawn.cut_runs.run[mine], drawn.cut_runs.length[mine])
+        found = []
+        for term, (run, length) in runs.items():
+            if not (run >= 0).any():
+                continue
+            own = select(rows, rows.term == rows.terms.index(term))
+            # Means over the run, of fluxes and of the weights of its rows.
+            points, total = (np.bincount(run + 1, one)[run + 1] for one in (np.ones(len(run)), length))
+            balance = combined(own, run, length / total, "balance " + term.split()[-1])
+            weight = combined(replace(own, rhs=own.weight), run, 1 / points, "weight").rhs
+            sides = [int(piece) for piece in term.split()[-1].split("-")]
+            lift = self._lift[sides[0]] * self._lift[sides[-1]]
+            found.append(balance.weighted(BALANCE * lift * weight))
+        return found
+
+    def _lifted(self, rows: Rows, inside: float = 1.0) -> Rows:
+        """With more weight for what holds inside good conductors that float, and for the equation inside pieces."""
+        factor = np.ones(len(rows.terms))
+        for at, term in enumerate(rows.terms):
+            if term.startswith(("pde", "cut")):
+                piece = int(term.split()[-1])
+                factor[at] = self._lift[piece]
+                if term.startswith("pde"):
+                    factor[at] *= inside
+        return rows.weighted(rows.weight * factor[rows.term])
+
+    @cached_property
+    def _lift(self) -> Float[np.ndarray, " pieces"]:
+        """For each piece the root of its conductivity over the best that connects it with given values.
+
+        A flux that gets lost in a piece of conductivity A changes u by its size over A, if values of u are given on the
+        piece's boundary. If not, it changes the potential of the whole piece, by its size over the conductivity of
+        what lies between: for an inclusion of contrast 1000 that is 1000 times as much.
+        """
+        parts = self.problem.partition
+        conductivity = np.empty(parts.size)
+        for piece in range(parts.size):
+            x = self.x[self.piece == piece]
+            A = self.problem.A[piece].value(x if len(x) else np.mean(parts.piece_bounds(piece), axis=0)[None])
+            conductivity[piece] = np.exp(np.mean(np.log(np.trace(A, axis1=1, axis2=2) / parts.dim)))
+        connected = np.where(self._grounded, conductivity, 0.0)
+        for _ in range(parts.size):  # the widest way, link by link
+            before = connected.copy()
+            for interface in parts.interfaces:
+                a, b = interface.pair
+                for one, other in ((a, b), (b, a)):
+                    connected[one] = max(connected[one], min(conductivity[one], connected[other]))
+            if np.array_equal(before, connected):
+                break
+        return np.sqrt(conductivity / np.where(connected > 0, connected, conductivity))
+
+    @property
+    def _grounded(self) -> Bool[np.ndarray, " pieces"]:
+        """The pieces on whose boundary values of u are given; all, where there are none."""
+        parts = self.problem.partition
+        drawn = collocate(parts, Points(parts.size, 200, 0, 1), seed=self.seed, stream=Stream.TEST)
+        rows = equations(self.problem, drawn)
+        outer = np.array([term.startswith("boundary") for term in rows.terms])[rows.term]
+        of_site = outer[rows.row_of_site] & (np.asarray(rows.sites.a0) != 0)
+        grounded = np.isin(np.arange(parts.size), np.asarray(rows.sites.cell)[of_site])
+        return grounded if grounded.any() else np.ones(parts.size, bool)
 
 
 @dataclass(frozen=True)

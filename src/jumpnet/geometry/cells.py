@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from jumpnet.geometry.lines import Path, path_of
 from jumpnet.geometry.partition import Partition
 from jumpnet.geometry.patches import Flipped, Trimmed
 from jumpnet.geometry.randomness import EvenlySpread
+from jumpnet.geometry.regions import bisected, unit_gauss
 from jumpnet.geometry.tracing import Pair
 from jumpnet.geometry.tree import BoxTree, CellMap
 
@@ -64,8 +65,19 @@ class Cuts(NamedTuple):
     axis: np.ndarray
 
 
+class Runs(NamedTuple):
+    """Points of walls or cuts as quadrature rules: the run each point belongs to (-1: none) and its length element."""
+
+    run: np.ndarray
+    length: Floats
+
+
 class CellPoints(NamedTuple):
-    """Points of all cells: inside, on the outer boundary, on the interfaces (normals from b to a), on the cuts."""
+    """Points of all cells: inside, on the outer boundary, on the interfaces (normals from b to a), on the cuts.
+
+    Well-spread points are Gauss points of a kind: `interface_runs` and `cut_runs` integrate over the stretch of a wall
+    or cut between two cells.
+    """
 
     interior: Floats
     piece: np.ndarray
@@ -75,6 +87,8 @@ class CellPoints(NamedTuple):
     boundary_part: np.ndarray
     interfaces: Mapping[Pair, tuple[Floats, Floats]]
     cuts: Cuts
+    interface_runs: Mapping[Pair, Runs]
+    cut_runs: Runs
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,20 +177,25 @@ class Cells:
     def draw(self, inside: np.ndarray, along: np.ndarray, rng: np.random.Generator, even: bool) -> CellPoints:
         """Points: `inside[c]` in cell c, `along[c]` on each of its walls and cuts; random ones, or well spread."""
         interior, piece = self._inside(inside, rng)
-        x, normal, ahead, behind, wall = self._on_walls(along, rng, even)
+        x, normal, ahead, behind, wall, run, length = self._on_walls(along, rng, even)
         owner = np.array([one.owner for one in self.partition._walls.walls])[wall]
         outer = (owner == 0) & (np.minimum(ahead, behind) < 0) & (np.maximum(ahead, behind) >= 0)
         outward = np.where(behind >= 0, 1.0, -1.0)[:, None] * normal
         part = wall if len(self.partition.boundary_parts) > 1 else np.zeros_like(wall)
         low, high = np.minimum(ahead, behind), np.maximum(ahead, behind)
         between = (low >= 0) & (low != high) & (owner == np.where(low == 0, high, low))
-        interfaces = {}
+        interfaces, runs = {}, {}
+        # A run that is not all between the same pieces is no rule for either pair.
+        whole = np.bincount(run, minlength=run.max(initial=-1) + 1)
         for a, b in np.unique(np.stack([low, high], axis=1)[between], axis=0):
             mine = between & (low == a) & (high == b)
             sign = np.where(ahead[mine] == a, 1.0, -1.0)[:, None]
             interfaces[int(a), int(b)] = (x[mine], sign * normal[mine])
+            complete = np.bincount(run[mine], minlength=len(whole)) == whole
+            runs[int(a), int(b)] = Runs(np.where(complete[run[mine]], run[mine], -1), length[mine])
         edge = x[outer], outward[outer], high[outer], part[outer]
-        return CellPoints(interior, piece, *edge, interfaces, self._on_cuts(along, rng, even))
+        cuts, cut_runs = self._on_cuts(along, rng, even)
+        return CellPoints(interior, piece, *edge, interfaces, cuts, runs, cut_runs)
 
     def _inside(self, counts: np.ndarray, rng: np.random.Generator) -> tuple[Floats, np.ndarray]:
         """Points in the cells; a cell that is hard to hit gets fewer."""
@@ -199,9 +218,9 @@ class Cells:
         return np.concatenate(found), np.concatenate(pieces)
 
     def _on_walls(self, counts: np.ndarray, rng: np.random.Generator, even: bool) -> tuple[np.ndarray, ...]:
-        """Points on the walls of the cells, with normals and the pieces along them and against."""
-        of_wall: dict[int, list[Floats]] = defaultdict(list)
-        sizes: dict[int, list[Floats]] = defaultdict(list)
+        """Points on the walls of the cells: normals, the pieces along them and against, wall, run, length element."""
+        of_wall: dict[int, list[tuple[Floats, ...]]] = defaultdict(list)
+        runs = 0
         of_leaf: dict[int, int] = {}
         for cell, (leaf, _) in enumerate(self.members):
             of_leaf[leaf] = max(of_leaf.get(leaf, 0), int(counts[cell]))
@@ -213,55 +232,57 @@ class Cells:
             # A run is a wall without a break.
             new = np.r_[True, (np.diff(walls.wall) != 0) | (walls.first[1:] > walls.last[:-1] + 1e-13)]
             for run in np.split(np.arange(len(new)), np.flatnonzero(new)[1:]):
-                length = np.r_[0.0, np.cumsum(np.linalg.norm(walls.end[run] - walls.start[run], axis=1))]
-                if length[-1] < 1e-3 * size:
+                if np.linalg.norm(walls.end[run] - walls.start[run], axis=1).sum() < 1e-3 * size:
                     continue
-                places = length[-1] * _spread(count, rng, even)
-                ends = np.r_[walls.first[run], walls.last[run[-1]]]
-                of_wall[int(walls.wall[run[0]])].append(np.interp(places, length, ends))
-                sizes[int(walls.wall[run[0]])].append(np.full(count, size))
+                start, width = walls.first[run[0]], walls.last[run[-1]] - walls.first[run[0]]
+                at, weight = _spread(count, rng, even)
+                columns = start + width * at, width * weight, np.full(count, runs), np.full(count, STEP * size)
+                of_wall[int(walls.wall[run[0]])].append(columns)
+                runs += 1
         found = []
-        for wall, parameters in of_wall.items():
-            x, normal, _ = self.paths[wall].at(np.concatenate(parameters))
-            step = STEP * np.concatenate(sizes[wall])[:, None]
+        for wall, columns in of_wall.items():
+            parameter, weight, run, step = (np.concatenate(column) for column in zip(*columns, strict=True))
+            x, normal, speed = self.paths[wall].at(parameter)
             sound = np.isfinite(normal).all(axis=1)
-            x, normal, step = x[sound], normal[sound], step[sound]
+            x, normal, step, run = x[sound], normal[sound], step[sound, None], run[sound].astype(int)
             ahead, behind = self.partition.label(np.concatenate([x + step * normal, x - step * normal])).reshape(2, -1)
-            found.append((x, normal, ahead, behind, np.full(len(x), wall)))
+            found.append((x, normal, ahead, behind, np.full(len(x), wall), run, (speed * weight)[sound]))
         return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
 
-    def _on_cuts(self, counts: np.ndarray, rng: np.random.Generator, even: bool) -> Cuts:
+    def _on_cuts(self, counts: np.ndarray, rng: np.random.Generator, even: bool) -> tuple[Cuts, Runs]:
         """Points on the cuts, piece by piece."""
         faces, table, place = self.tree.faces, self.map.table, self.map.place
         walled = np.array([len(self.known[leaf].walls.wall) > 0 for leaf in faces.low])
         walled |= np.array([len(self.known[leaf].walls.wall) > 0 for leaf in faces.high])
-        t = (np.arange(SCAN) + 0.5) / SCAN
-        scan = faces.start[:, None] + t[:, None] * (faces.end - faces.start)[:, None]
-        labels = np.empty(scan.shape[:2], int)
-        labels[walled] = self.partition.label(scan[walled].reshape(-1, 2)).reshape(-1, SCAN)
-        middle = scan[~walled, SCAN // 2]
-        labels[~walled] = self.partition.label(middle)[:, None] if len(middle) else 0
+        labels = np.empty((len(walled), SCAN), int)
+        scan = (np.arange(SCAN) + 0.5) / SCAN
+        on_face = faces.start[:, None] + scan[:, None] * (faces.end - faces.start)[:, None]
+        labels[walled] = self.partition.label(on_face[walled].reshape(-1, 2)).reshape(-1, SCAN)
+        labels[~walled] = self.partition.label(on_face[~walled, SCAN // 2])[:, None]
+        face, place_of_break = np.nonzero(np.diff(labels, axis=1))
+        start, span = faces.start[face], (faces.end - faces.start)[face]
+        after = scan[place_of_break]
+        breaks = bisected(lambda t: self.partition.label(start + t[:, None] * span), after, after + 1 / SCAN)
         found = []
-        for face in range(len(faces.low)):
-            row = labels[face]
-            breaks = np.flatnonzero(np.diff(row)) + 1
-            for run in np.split(np.arange(SCAN), breaks):
-                piece = int(row[run[0]])
+        for one in range(len(faces.low)):
+            mine = face == one
+            ends = np.r_[0.0, breaks[mine], 1.0]
+            for a, b, piece in zip(ends[:-1], ends[1:], labels[one, np.r_[0, place_of_break[mine] + 1]], strict=True):
                 if piece < 0:
                     continue
-                low, high = (table[place[leaf], piece] for leaf in (faces.low[face], faces.high[face]))
+                low, high = (table[place[leaf], piece] for leaf in (faces.low[one], faces.high[one]))
                 if low == high:
                     continue
-                # Up to where the piece was seen; to the end of the face where it was seen there.
-                a = 0.0 if run[0] == 0 else t[run[0]]
-                b = 1.0 if run[-1] == SCAN - 1 else t[run[-1]]
-                count = int(max(counts[low], counts[high])) if b > a else 1
-                where = a + (b - a) * _spread(count, rng, even)
-                x = faces.start[face] + where[:, None] * (faces.end - faces.start)[face]
-                found.append((x, *(np.full(count, one) for one in (piece, low, high, faces.axis[face]))))
+                count = int(max(counts[low], counts[high]))
+                where, weight = _spread(count, rng, even)
+                along = faces.end[one] - faces.start[one]
+                x = faces.start[one] + (a + (b - a) * where)[:, None] * along
+                columns = (np.full(count, value) for value in (piece, low, high, faces.axis[one], len(found)))
+                found.append((x, *columns, weight * (b - a) * float(along.max())))
         if not found:
-            return Cuts(np.empty((0, 2)), *(np.empty(0, int) for _ in range(4)))
-        return Cuts(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+            return Cuts(np.empty((0, 2)), *(np.empty(0, int) for _ in range(4))), Runs(np.empty(0, int), np.empty(0))
+        *cuts, run, length = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return Cuts(*cuts), Runs(run, length)
 
     def _size(self, leaf: int) -> float:
         return float(np.max((self.tree.upper - self.tree.lower) * 2.0 ** -self.tree.depth[leaf]))
@@ -332,8 +353,11 @@ def _followed(paths: tuple[Path, ...], walls: Stretch, lower: Floats, upper: Flo
     return walls.taken(np.lexsort((walls.first, walls.wall)))
 
 
-def _spread(count: int, rng: np.random.Generator, even: bool) -> Floats:
-    """Numbers in (0, 1): denser towards the ends, as polynomials want them, or random."""
-    if even:
-        return (1 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2
-    return np.sort(rng.random(count))
+@cache
+def _gauss(count: int) -> tuple[Floats, Floats]:
+    return unit_gauss(count)
+
+
+def _spread(count: int, rng: np.random.Generator, even: bool) -> tuple[Floats, Floats]:
+    """Numbers in (0, 1) and their weights as a quadrature rule: Gauss's, denser towards the ends, or random ones."""
+    return _gauss(count) if even else (np.sort(rng.random(count)), np.full(count, 1 / count))

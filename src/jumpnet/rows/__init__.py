@@ -1,7 +1,7 @@
 """Rows: the table of linear functionals that everything after the problem works on."""
 
 from jumpnet.rows.equations import cuts, equations, values
-from jumpnet.rows.table import Layout, Rows, Run, Sites, row_family, select, stack
+from jumpnet.rows.table import Layout, Rows, Run, Sites, combined, row_family, select, stack
 from jumpnet.rows.weights import Weights, functional_size, weigh
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Run",
     "Sites",
     "Weights",
+    "combined",
     "cuts",
     "equations",
     "functional_size",
