@@ -405,3 +405,19 @@ def test_charts_by_name_and_by_list() -> None:
     assert given.inputs == 4
     with pytest.raises(jn.ModelError, match="auto"):
         fullest("polar", parts)  # type: ignore[arg-type]
+
+
+def test_values_alone_are_those_of_the_jet():
+    from jumpnet.charts.atlas import Affine, Atlas, Box, Pole, Slit, Slots
+
+    rng = np.random.default_rng(3)
+    x, cell = rng.uniform(-1, 1, (50, 2)), rng.integers(0, 3, 50).astype(np.int32)
+    turn = np.array([[1.2, 0.3], [0.0, 0.8]])
+    charts = (
+        Box(np.zeros((3, 2)), np.full((3, 2), 2.0)),
+        Affine((0, 1, 2), np.array([0.1, 0.2]), turn, 1.5),
+        Pole((0,), np.array([2.0, 0.0]), turn, 0.4),
+        Slit((0, 1), np.array([0.0, 2.5]), turn, 0.3 + 0.2j, 0.7),
+        Slots((Slit((1,), np.array([0.0, 2.5]), turn, 0.0, 0.7), Pole((2,), np.array([2.0, 2.0]), turn, 0.4))),
+    )
+    np.testing.assert_allclose(Atlas(charts).values(x, cell), Atlas(charts).jet(x, cell, 1)[0], rtol=1e-13, atol=1e-13)

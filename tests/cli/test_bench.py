@@ -27,6 +27,7 @@ TINY = plan.Plan(
     point_factors=(1, 2),
     dimensions=(2, 3),
     tolerances="1e-3",
+    evaluated=2500,
     starts=1,
 )
 
@@ -227,3 +228,11 @@ def test_ctrl_c_in_the_middle_of_a_peer(tmp_path):
                 os.killpg(process.pid, signal.SIGINT)
     assert process.returncode == 130 and "interrupted; kept" in said[-1]
     assert "Traceback" not in "".join(said)
+
+
+def test_evaluation_is_measured_beside_a_matrix_product():
+    from jumpnet.experiments.bench.evaluation import EVALUATION
+
+    rows = list(EVALUATION.measure(TINY, lambda text: None))
+    assert [row["what"] for row in rows] == ["values", "values, pieces found", "gradients", "map 50 x 50"]
+    assert all(row["ratio"] == pytest.approx(row["seconds"] / row["matrix product (s)"]) for row in rows)

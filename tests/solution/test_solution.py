@@ -211,3 +211,23 @@ def test_the_residual_of_the_equation(disk: jn.Solution) -> None:
     assert np.allclose(residual, divergence - lam * disk(x, piece) - f, rtol=0, atol=1e-4)
     with pytest.raises(jn.SolutionError, match="with_problem"):
         replace(disk, problem=None).residual(x)
+
+
+def test_many_points_are_evaluated_in_batches(disk: jn.Solution, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On several threads or one, in any size of batch, to the same bits; memory does not grow with the points."""
+    import tracemalloc
+
+    from jumpnet.solution import batches
+
+    x = np.random.default_rng(1).uniform(-0.99, 0.99, (5000, 2))
+    expected, slopes = disk(x), disk.grad(x)
+    monkeypatch.setattr(batches, "LARGEST_BATCH", 256)
+    monkeypatch.setattr(batches, "LABELLED", 500)
+    np.testing.assert_allclose(disk(x), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(disk.grad(x), slopes, rtol=1e-11, atol=1e-11)
+    x = np.random.default_rng(1).uniform(-0.99, 0.99, (100_000, 2))
+    tracemalloc.start()
+    disk(x)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 12 * x.nbytes  # what is returned, labels, and one batch; 10 neurons alone would be 5 times x

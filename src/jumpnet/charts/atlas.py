@@ -36,6 +36,10 @@ class Chart(ABC):
         """y and its derivatives up to an order at points seen from cells; zero in cells that the chart is not for."""
 
     @abstractmethod
+    def values(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n k"]:
+        """y alone: a map of a million points needs no derivatives."""
+
+    @abstractmethod
     def spec(self) -> dict[str, Any]:
         """The chart as JSON; `chart_from_spec` reads it back."""
 
@@ -56,6 +60,9 @@ class Box(Chart):
         d = x.shape[1]
         second = np.zeros((len(x), d, d, d)) if order > 1 else None
         return (x - self.center[cell]) / h, np.eye(d) / h[:, None, :], second
+
+    def values(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n k"]:
+        return (x - self.center[cell]) / self.halfwidth[cell]
 
     def spec(self) -> dict[str, Any]:
         return {"chart": "box", "center": self.center.tolist(), "halfwidth": self.halfwidth.tolist()}
@@ -82,9 +89,21 @@ class Turned(Chart):
         second = np.zeros((n, d, d, d)) if d2y is None else np.einsum("nkab,ai,bj->nkij", d2y, t, t, optimize=True)
         return _where_cell(self.cells, cell, y, dy, second)
 
+    def values(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n k"]:
+        mine = np.isin(cell, self.cells)
+        if mine.all():
+            return self.local_values((x - self.center) @ self.transform.T)
+        y = np.zeros((len(x), self.outputs))
+        y[mine] = self.local_values((x[mine] - self.center) @ self.transform.T)
+        return y
+
     @abstractmethod
     def local(self, z: Float[np.ndarray, "n d"], order: int) -> Jet:
         """y and its derivatives by z; None for second ones that were not asked for or vanish."""
+
+    @abstractmethod
+    def local_values(self, z: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+        """y alone."""
 
     def spec(self) -> dict[str, Any]:
         return {"chart": NAMES[type(self)]} | {f.name: _as_json(getattr(self, f.name)) for f in fields(self)}
@@ -98,6 +117,9 @@ class Affine(Turned):
 
     def local(self, z: Float[np.ndarray, "n d"], order: int) -> Jet:
         return z / self.radius, np.eye(z.shape[1])[None] / self.radius, None
+
+    def local_values(self, z: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+        return z / self.radius
 
 
 @dataclass(frozen=True)
@@ -120,6 +142,10 @@ class Pole(Turned):
         d2y = (p * s)[..., None, None] * ((d + 2) / rho2[:, None, None, None] * zi * zj * zk - outer)
         return p * z, dy / r, d2y / r**2
 
+    def local_values(self, z: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+        z = z / self.radius
+        return z * (np.sum(z * z, axis=1) ** (-z.shape[1] / 2))[:, None]
+
 
 @dataclass(frozen=True)
 class Slit(Turned):
@@ -132,13 +158,23 @@ class Slit(Turned):
     focus: complex
     axes_sum: float
 
-    def local(self, z: Float[np.ndarray, "n d"], order: int) -> Jet:
+    def _roots(self, z: Float[np.ndarray, "n d"]) -> tuple[np.ndarray, np.ndarray]:
+        """zeta and sqrt(zeta^2 - f^2)."""
         zeta = z[:, 0] + 1j * z[:, 1]
         # Two square roots, turned to the foci, put the branch cut on the segment between them and nowhere else.
         f = abs(self.focus)
-        direction = self.focus / f if f > 0 else 1.0
+        if f == 0:
+            return zeta, zeta
+        direction = self.focus / f
         turned = zeta / direction + 0.0  # no -0.0 beyond the foci, where both roots must take the same side
-        root = direction * np.sqrt(turned - f) * np.sqrt(turned + f)
+        return zeta, direction * np.sqrt(turned - f) * np.sqrt(turned + f)
+
+    def local_values(self, z: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+        zeta, root = self._roots(z)
+        return (self.axes_sum / (zeta + root)).view(float).reshape(-1, 2)
+
+    def local(self, z: Float[np.ndarray, "n d"], order: int) -> Jet:
+        zeta, root = self._roots(z)
         w = self.axes_sum / (zeta + root)
         # d/dz1 = w', d/dz2 = i w' for a complex-differentiable w.
         factors = np.array([1, 1j])
@@ -171,6 +207,9 @@ class Slots(Chart):
     def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"], order: int = 2) -> Jet:
         return _combined([chart.jet(x, cell, order) for chart in self.charts], lambda parts: np.sum(parts, axis=0))
 
+    def values(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n k"]:
+        return np.sum([chart.values(x, cell) for chart in self.charts], axis=0)
+
     def spec(self) -> dict[str, Any]:
         return {"chart": "slots", "charts": [chart.spec() for chart in self.charts]}
 
@@ -188,6 +227,9 @@ class Joint(Chart):
     def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"], order: int = 2) -> Jet:
         jets = [chart.jet(x, cell, order) for chart in self.charts]
         return jets[0] if len(jets) == 1 else _combined(jets, lambda parts: np.concatenate(parts, axis=1))
+
+    def values(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n k"]:
+        return np.concatenate([chart.values(x, cell) for chart in self.charts], axis=1)
 
     def spec(self) -> dict[str, Any]:
         return {"chart": "joint", "charts": [chart.spec() for chart in self.charts]}
@@ -227,10 +269,20 @@ class Atlas:
         with np.errstate(divide="ignore", invalid="ignore"):  # a pole may be hit in a cell that does not see it
             return Joint(self.charts).jet(x, cell, order)
 
+    def values(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n k"]:
+        """All coordinates, without derivatives."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return Joint(self.charts).values(x, cell)
+
     def push(self, sites: Sites) -> Sites:
         """The same functionals, written in the charts' coordinates."""
         cell, a1, a2 = np.asarray(sites.cell), np.asarray(sites.a1), np.asarray(sites.a2)
-        y, dy, d2y = self.jet(np.asarray(sites.x), cell, order=2 if a2.any() else 1)
+        second = bool(a2.any())
+        if not second and not a1.any():  # values alone
+            y = self.values(np.asarray(sites.x), cell)
+            none = (np.broadcast_to(0.0, shape) for shape in (y.shape, (*y.shape, y.shape[1])))
+            return Sites(y, cell, sites.a0, *none, order=sites.order)
+        y, dy, d2y = self.jet(np.asarray(sites.x), cell, order=2 if second else 1)
         b1 = (dy @ a1[:, :, None])[:, :, 0]
         if d2y is None:
             return Sites(

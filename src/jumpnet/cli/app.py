@@ -245,7 +245,7 @@ def bench(
         typer.Option(
             "--only",
             metavar="NAME,...",
-            help="Those of training, assembly, step, onehot, pieces, growth, accuracy, latency to measure.",
+            help="Those of training, assembly, step, onehot, pieces, growth, accuracy, evaluation, latency to measure.",
         ),
     ] = "",
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: about two minutes.")] = False,

@@ -1,6 +1,7 @@
 """Rows and a network make a least-squares system: residual and Jacobian as NumPy arrays, compiled once per shape."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -65,6 +66,11 @@ def _sum(of_sites: Float[Array, "*batch sites"], run: Run) -> Float[Array, "*bat
 
 @partial(jax.jit, static_argnums=0)
 def _compiled_values(network: Network, theta: Array, sites: Sites) -> Array:
+    n, k = sites.x.shape
+    if sites.order < 1:
+        sites = replace(sites, a1=jnp.zeros((n, k)))
+    if sites.order < 2:
+        sites = replace(sites, a2=jnp.zeros((n, k, k)))
     return network.values(theta, sites)
 
 
@@ -72,8 +78,11 @@ def site_values(network: Network | Frozen, theta: Float[np.ndarray, " parameters
     """The functional of every site, in pieces."""
     if isinstance(network, Frozen):
         return network.values(theta, network.placed(sites))
+    # What an order leaves out is not looked at: it is made where it is not used, instead of being copied there.
+    nothing = np.zeros(0)
+    a1, a2 = sites.a1 if sites.order > 0 else nothing, sites.a2 if sites.order > 1 else nothing
     with float64():
-        return np.asarray(_compiled_values(network, theta, sites))
+        return np.asarray(_compiled_values(network, theta, replace(sites, a1=a1, a2=a2)))
 
 
 Runs = tuple[Sites, ...]

@@ -24,14 +24,12 @@ from jumpnet.models import Frozen, Network, site_values
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem, Supplement
 from jumpnet.rows import Sites
+from jumpnet.solution.batches import each_batch, labels_of
 from jumpnet.solution.report import Errors, Residual, TrustReport
 
 if TYPE_CHECKING:
     from jumpnet.geometry.rules import Integral
     from jumpnet.solution.quantities import Balance
-
-# Points are evaluated in padded batches of a few sizes, so that compiled code is reused between calls.
-SMALLEST_BATCH, LARGEST_BATCH = 64, 16384
 
 Pieces = int | Sequence[int] | np.ndarray
 
@@ -80,7 +78,20 @@ class Solution:
     def grad(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, "n d"]:
         """The gradient of u, (n, d)."""
         points, cell = self._located(x, piece)
-        return np.stack([self._functional(points, cell, 0.0, e) for e in np.eye(self.dim)], axis=1)
+        if isinstance(self.network, Frozen):  # whose charts are its own
+            return np.stack([self._functional(points, cell, 0.0, e) for e in np.eye(self.dim)], axis=1)
+        gradient = np.empty(points.shape)
+
+        def evaluate(part: slice, taken: slice | np.ndarray) -> None:
+            y, dy, _ = self.atlas.jet(points[taken], cell[taken], 1)  # once for all directions
+            none = np.zeros(len(y)), np.broadcast_to(0.0, (len(y), 1, 1))
+            for k, e in enumerate(np.eye(self.dim)):
+                sites = Sites(y, cell[taken], none[0], dy[:, :, k], none[1], order=1)
+                values = self.scale * site_values(self.network, self.theta, sites)[: part.stop - part.start]
+                gradient[part, k] = values + self.supplement.functional(points[part], cell[part], 0.0, e)
+
+        each_batch(evaluate, len(points))
+        return gradient
 
     def flux(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, "n d"]:
         """A grad u, (n, d)."""
@@ -287,7 +298,7 @@ class Solution:
                     f"piece {shorten(piece)} does not exist; pieces are numbered 0 to {self.pieces - 1}."
                 )
             return points, cell
-        cell = self._located_partition().label(points)
+        cell = labels_of(self._located_partition(), points)
         outside = cell < 0
         if outside.any():
             raise SolutionError(
@@ -318,21 +329,22 @@ class Solution:
     ) -> Float[np.ndarray, " n"]:
         """a0 u + a1 . grad u + a2 : hess u at points seen from cells."""
         n, d = x.shape
-        order = 1 if a2 is None else 2
+        order = 2 if a2 is not None else int(a1.any())
         whole = (
             np.broadcast_to(a0, n),
             np.broadcast_to(a1, (n, d)),
             np.broadcast_to(0.0 if a2 is None else a2, (n, d, d)),
         )
         result = np.empty(n)
-        for start in range(0, n, LARGEST_BATCH):
-            part = slice(start, min(start + LARGEST_BATCH, n))
-            count = part.stop - part.start
-            size = max(SMALLEST_BATCH, 1 << (count - 1).bit_length())
-            pad = start + np.minimum(np.arange(size), count - 1)
-            sites = self.atlas.push(Sites(x[pad], cell[pad], *(a[pad] for a in whole), order=order))
-            result[part] = site_values(self.network, self.theta, sites)[:count]
-        return self.scale * result + self.supplement.functional(x, cell, a0, a1)
+
+        def evaluate(part: slice, taken: slice | np.ndarray) -> None:
+            sites = self.atlas.push(Sites(x[taken], cell[taken], *(a[taken] for a in whole), order=order))
+            values = self.scale * site_values(self.network, self.theta, sites)[: part.stop - part.start]
+            parts = (x[part], cell[part], whole[0][part], whole[1][part])
+            result[part] = values + self.supplement.functional(*parts)
+
+        each_batch(evaluate, n)
+        return result
 
 
 def _errors(difference: np.ndarray, truth: np.ndarray) -> Errors:

@@ -34,6 +34,7 @@ class Plan:
         ("pde5", "expert", "3,4,5"),
     )
     tolerances: str = "1e-4,1e-6,1e-8"  # of the direct solver
+    evaluated: int = 1_000_000  # points at which a solution is looked at
     starts: int = 3  # of the command, with and without a cache
 
 
@@ -53,5 +54,6 @@ QUICK = Plan(
     point_factors=(1, 2, 4),
     dimensions=(2, 3, 4),
     finite_elements=(("pde2", "expert", "4,5,6"), ("pde2", "ordinary", "5,6"), ("pde4", "expert", "6,7,8")),
+    evaluated=100_000,
     starts=1,
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
 from jumpnet.errors import ProblemError
-from jumpnet.experiments.bench import growth, kernels, latency, pieces, training
+from jumpnet.experiments.bench import evaluation, growth, kernels, latency, pieces, training
 from jumpnet.experiments.bench.plan import Plan
 from jumpnet.experiments.bench.report import Comparison, Report, Table, Tell
 from jumpnet.experiments.bench.timing import load
@@ -19,6 +19,7 @@ COMPARISONS = {
         pieces.GROWTH,
         growth.GROWTH,
         training.ACCURACY,
+        evaluation.EVALUATION,
         latency.LATENCY,
     )
 }
