@@ -1,11 +1,14 @@
 """The default call on problems of every kind: what it reaches, what it says it reaches, and how long it takes.
 
-    .venv/bin/python benchmarks/direct.py [--seeds 3] [--tol 1e-8] [--only disk]
+    .venv/bin/python benchmarks/direct.py [--seeds 3] [--tol 1e-8] [--only disk] [--fem 8,10 [--size 0.1]]
 
 Prints a Markdown table: the worst error over the seeds relative to the size of the solution, the smallest and the
 largest ratio of estimated to true error, unknowns and the median time of `jn.solve(problem)` (in a warm process: the
 first call of each problem, which also measures its geometry, is not counted). Where no closed form is known, the
-reference is the same problem with other features (no images, high orders) at a tolerance of 1e-12.
+reference is the same problem with other features (no images, high orders) at a tolerance of 1e-12. With --fem it is
+`jn.baselines.fem` of the second order given; further columns have the difference between the two orders, which says how
+well the reference is known, and the time of the first one, mesh and solve. Problems whose solutions are not smooth
+(names with "singular") are solved to 1e-5 instead of the tolerance, and need an exact solution or --fem.
 """
 
 import argparse
@@ -53,6 +56,21 @@ def heated_disks() -> jn.Problem:
     return jn.Problem(parts, A=[1.0, 100.0, 0.01], f=[0.0, -1.0, "-exp(x1)"], boundary=jn.Dirichlet("x2"))
 
 
+def singular(name: str) -> jn.Problem:
+    """Corners, a cusp and a point of four materials, heated, with u = 0 outside."""
+    heart = problems.pde2()
+    square = jn.Partition(BOX, [jn.Box((-0.5, -0.5), (0.5, 0.5))])
+    made: dict[str, Callable[[], jn.Problem]] = {
+        "heart": lambda: jn.Problem(heart.partition, A=heart.A, lam=heart.lam, f=1.0, boundary=jn.Dirichlet(0.0)),
+        "constant": lambda: jn.Problem(heart.partition, A=[1.0, 10.0], f=1.0, boundary=jn.Dirichlet(0.0)),
+        "square": lambda: jn.Problem(square, A=[1.0, 100.0], f=1.0, boundary=jn.Dirichlet(0.0)),
+        "quadruple": lambda: jn.Problem(
+            problems.crossing().partition, A=[1.0, 2.0, 3.0, 4.0], f=1.0, boundary=jn.Dirichlet(0.0)
+        ),
+    }
+    return made[name]()
+
+
 CASES: dict[str, Callable[[], jn.Problem]] = {
     **{f"disk, k = {k:g}": lambda k=k: problems.inclusion(2, k, (0.2, 0.1)) for k in (1e-3, 10.0, 1e4, 1e6)},
     **{f"ball, k = {k:g}": lambda k=k: problems.inclusion(3, k, (0.2, 0.1, -0.1)) for k in (1e-3, 10.0, 1e4)},
@@ -72,6 +90,11 @@ CASES: dict[str, Callable[[], jn.Problem]] = {
     "pde4": problems.pde4,
     "pde5": problems.pde5,
     "ellipsoid in a cube": problems.ellipsoid3d,
+    **{f"singular: crossing, k = {k:g}": lambda k=k: problems.crossing(k) for k in (3.0, 5.0, 10.0)},
+    "singular: point of four materials": lambda: singular("quadruple"),
+    "singular: square, k = 100": lambda: singular("square"),
+    "singular: heart with a cusp, A constant": lambda: singular("constant"),
+    "singular: heart with a cusp, pde2's A": lambda: singular("heart"),
 }  # fmt: skip
 
 
@@ -89,31 +112,54 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--tol", type=float, default=1e-8)
     parser.add_argument("--only", default="")
+    parser.add_argument("--fem", default="", help="two orders of finite elements")
+    parser.add_argument("--size", type=float, default=None, help="of the elements")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    print("| problem | status | worst error | estimate / error | unknowns | seconds |\n|---|---|---|---|---|---|")
+    more = " FEM known to | FEM seconds |" if options.fem else ""
+    print(f"| problem | status | worst error | estimate / error | unknowns | seconds |{more}")
+    print("|---|---|---|---|---|---|" + ("---|---|" if options.fem else ""), flush=True)
     for name, make in CASES.items():
-        if options.only not in name:
+        if options.only not in name or (name.startswith("singular") and not options.fem and make().exact is None):
             continue
-        problem = make()
+        problem, tol = make(), 1e-5 if name.startswith("singular") else options.tol
         x, piece = problem.partition.sample_interior(1000, seed=77)
-        jn.solve(problem, tol=options.tol, optimizer=jn.optim.Direct())
-        exact = reference(problem)(x, piece)
+        solve(problem, tol, 0)
+        columns = ""
+        if options.fem and problem.exact is None:
+            orders = [int(order) for order in options.fem.split(",")]
+            coarse, fine = (jn.baselines.fem(problem, order=order, size=options.size) for order in orders)
+            exact = fine(x, piece)
+            known = rms(coarse(x, piece) - exact) / rms(exact)
+            columns = f" {known:.1e} | {coarse.settings['seconds']:.2f} |"
+        else:
+            exact = reference(problem)(x, piece)
+            columns = " - | - |" if options.fem else ""
         errors, ratios, seconds, ended, unknowns = [], [], [], set(), 0
         for seed in range(options.seeds):
             began = time.perf_counter()
-            solution = jn.solve(problem, tol=options.tol, optimizer=jn.optim.Direct(), seed=seed)
+            solution = solve(problem, tol, seed)
             seconds.append(time.perf_counter() - began)
-            error = float(np.sqrt(np.mean((solution(x, piece) - exact) ** 2)))
-            errors.append(error / float(np.sqrt(np.mean(exact**2))))
+            error = rms(solution(x, piece) - exact)
+            errors.append(error / rms(exact))
             ratios.append(solution.estimate / error)
             ended.add(solution.status.name.lower())
             unknowns = max(unknowns, solution.network.size)
         print(
             f"| {name} | {', '.join(sorted(ended))} | {max(errors):.1e} | {min(ratios):.1f} to {max(ratios):.1f} "
-            f"| {unknowns} | {statistics.median(seconds):.2f} |",
+            f"| {unknowns} | {statistics.median(seconds):.2f} |{columns}",
             flush=True,
         )
+
+
+def solve(problem: jn.Problem, tol: float, seed: int) -> jn.Solution:
+    """The direct part of the default call."""
+    return jn.solve(problem, tol=tol, optimizer=jn.optim.Direct(), seed=seed)
+
+
+def rms(values: np.ndarray) -> float:
+    """The root of the mean square."""
+    return float(np.sqrt(np.mean(values**2)))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The default call: direct solutions of real inclusions and of the paper's problems, with estimates one can believe."""
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.driver import direct, features
+from jumpnet.driver import features, levels, search
 from jumpnet.experiments import problems, tables
 from jumpnet.models import Frozen
 
@@ -141,17 +142,15 @@ def test_frozen_features_of_ones_own_choice(model: Any, bound: float) -> None:
 # --- never a wrong answer as a right one ------------------------------------------------------------------------------
 
 
-def without_poles(problem: jn.Problem, poles: bool) -> Any:
-    return PLAIN(problem, False)
-
-
-PLAIN = features.first_plan
+def no_poles(*_: Any) -> Iterator[Any]:
+    return iter(())
 
 
 @pytest.mark.parametrize("k", [10.0, 1e6])
 def test_missed_holes_are_not_success(k: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the geometry had overlooked the hole: polynomials cannot make up for it, and the status says so."""
-    monkeypatch.setattr(direct, "first_plan", without_poles)
+    monkeypatch.setattr(features, "_poles", no_poles)
+    monkeypatch.setattr(search, "MOST_IN_CELLS", 500)  # cells would make up for it
     problem = problems.inclusion(2, k)
     with pytest.warns(jn.JumpnetWarning, match="not converged"):
         solution = jn.solve(problem, optimizer=jn.optim.Direct())
@@ -162,7 +161,8 @@ def test_missed_holes_are_not_success(k: float, monkeypatch: pytest.MonkeyPatch)
 
 def test_too_few_points_are_not_success(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer equations than unknowns: met at the points, wrong between them; held-out points notice."""
-    monkeypatch.setattr(direct, "OVERSAMPLING", 0.3)
+    monkeypatch.setattr(levels, "OVERSAMPLING", 0.3)
+    monkeypatch.setattr(search, "MOST_IN_CELLS", 500)
     with pytest.warns(jn.JumpnetWarning, match="not converged"):
         solution = jn.solve(problems.pde4(), optimizer=jn.optim.Direct())
     assert not solution.status.ok or solution.errors().relative_l2 <= 1e-8

@@ -1,0 +1,81 @@
+"""Pieces cut into cells: every piece and wall is covered, points lie where they should, however small the leaf."""
+
+import numpy as np
+import pytest
+
+import jumpnet as jn
+from jumpnet.experiments import problems
+from jumpnet.geometry.cells import Cells
+
+BOX = jn.Box((-1, -1), (1, 1))
+PARTITIONS = {
+    "disk": lambda: jn.Partition(BOX, [jn.Disk((0.2, 0.1), 0.4)]),
+    "quadrants": lambda: problems.crossing().partition,
+    "heart": lambda: problems.pde2().partition,
+    "halves": lambda: jn.Partition(jn.Disk((0, 0), 1.0), [jn.HalfSpace((1.0, 0.3), 0.1)]),
+}
+
+
+def cells_of(name: str, times: int = 3) -> Cells:
+    """Cut everywhere, then towards the origin."""
+    cells = Cells.whole(PARTITIONS[name]())
+    for _ in range(times):
+        cells = cells.split(cells.tree.leaves)
+    for _ in range(6):
+        cells = cells.split(cells.tree.find(np.zeros((1, 2))))
+    return cells
+
+
+@pytest.mark.parametrize("name", PARTITIONS)
+def test_points_are_of_the_piece_and_the_cell_they_are_drawn_for(name: str) -> None:
+    cells = cells_of(name)
+    parts, counts = cells.partition, np.full(len(cells.members), 6)
+    drawn = cells.draw(counts, counts, np.random.default_rng(0), even=True)
+    assert np.array_equal(parts.label(drawn.interior), drawn.piece)
+    # Every cell has points inside, and its points are in its leaf.
+    assert set(cells.map(drawn.interior, drawn.piece)) == set(range(len(cells.members)))
+    for (a, b), (x, normal) in drawn.interfaces.items():
+        assert np.allclose(np.linalg.norm(normal, axis=1), 1)
+        step = 1e-9 * normal
+        assert np.mean(parts.label(x + step) == a) > 0.99 and np.mean(parts.label(x - step) == b) > 0.99
+    assert np.all(parts.label(drawn.boundary + 1e-6 * drawn.boundary_normal) < 0)
+    assert np.array_equal(parts.label(drawn.cuts.x), drawn.cuts.piece)
+    assert np.all(drawn.cuts.low != drawn.cuts.high)
+
+
+@pytest.mark.parametrize("name", PARTITIONS)
+def test_runs_integrate_over_all_walls_and_cuts(name: str) -> None:
+    cells = cells_of(name)
+    counts = np.full(len(cells.members), 12)
+    drawn = cells.draw(0 * counts, counts, np.random.default_rng(0), even=True)
+    lengths = {interface.pair: interface.measure for interface in cells.partition.interfaces}
+    for pair, runs in drawn.interface_runs.items():
+        assert runs.length.sum() == pytest.approx(lengths[pair], rel=0.02)
+    faces = cells.tree.faces
+    middle = np.linspace(0, 1, 200)[1:-1]
+    x = faces.start[:, None] + middle[:, None] * (faces.end - faces.start)[:, None]
+    inside = (cells.partition.label(x.reshape(-1, 2)) >= 0).reshape(len(faces.low), -1).mean(axis=1)
+    total = (inside * np.linalg.norm(faces.end - faces.start, axis=1)).sum()
+    assert drawn.cut_runs.length.sum() == pytest.approx(total, rel=0.02)
+
+
+def test_a_wall_is_followed_into_the_smallest_leaf() -> None:
+    """A cut along the wall at every depth: nothing of it may get lost from parent to child."""
+    cells = Cells.whole(PARTITIONS["quadrants"]())
+    for _ in range(17):
+        x = np.array([[0.0, 5e-5], [5e-5, 0.0], [0.0, 0.0]])
+        cells = cells.split(np.unique(cells.tree.find(x)))
+    t = np.linspace(-2e-4, 2e-4, 401)
+    for x in (np.c_[0 * t, t], np.c_[t, 0 * t]):
+        for leaf in np.unique(cells.tree.find(x)):
+            lower, upper = (end[0] for end in cells.tree.corners(np.array([leaf])))
+            if np.any(np.all((x > lower + 0.2 * (upper - lower)) & (x < upper - 0.2 * (upper - lower)), axis=1)):
+                assert len(cells.known[int(leaf)].walls.wall)
+
+
+def test_which_partitions_can_be_cut() -> None:
+    assert Cells.possible(PARTITIONS["heart"]())
+    assert not Cells.possible(jn.Partition(BOX, [jn.LevelSet("x1**2 + x2**2 - 0.2", dim=2)]))
+    assert not Cells.possible(problems.pde3().partition)
+    assert not Cells.possible(problems.pde5().partition)
+    assert not Cells.possible(jn.Partition.chain([0, 1, 2]))
