@@ -93,6 +93,12 @@ def make_grid(partition: Partition, plane: Plane, resolution: int) -> Grid:
     return replace(bare, label=partition.label(bare.points()).reshape(len(y), len(x)))
 
 
+def thinned(grid: Grid, most: int) -> Grid:
+    """Every second, third, ... point of a grid, so that there are at most about `most` along the longer side."""
+    every = -(-max(grid.label.shape) // (most + 1))
+    return Grid(grid.plane, grid.x[::every], grid.y[::every], grid.label[::every, ::every])
+
+
 def on_grid(grid: Grid, function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Float[np.ndarray, "rows columns"]:
     """function(points, pieces) where the grid is inside the domain, nan elsewhere."""
     inside = grid.label >= 0

@@ -9,9 +9,10 @@ from matplotlib.ticker import MaxNLocator
 
 from jumpnet.geometry import Partition
 from jumpnet.reporting.canvas import INK, styled
-from jumpnet.reporting.grid import Grid, on_grid, outlines
+from jumpnet.reporting.grid import Grid, on_grid, outlines, thinned
 from jumpnet.reporting.quantities import Quantity
 
+FINEST_OUTLINE = 500  # points along the longer side: lines between them are exact to a tenth of a pixel
 FEWEST_DECADES, MOST_DECADES = 1.0, 8.0
 
 
@@ -69,6 +70,7 @@ def log_ticks(low: float, high: float) -> dict[float, str]:
 
 def draw_outlines(axes: Axes, grid: Grid, partition: Partition, *, inner: str = "white") -> None:
     """The interfaces, and the edge of the domain in ink."""
+    grid = thinned(grid, FINEST_OUTLINE)
     *pieces, domain = outlines(partition, grid)
     for level in pieces:
         _zero_line(axes, grid, level, inner, 1.1)

@@ -83,6 +83,6 @@ EVALUATION = Comparison(
     "evaluation",
     "Looking at a solution",
     "Values, gradients and a map with its colours of a trained network, after compilation, beside a NumPy matrix "
-    "product of the same number of multiplications (the activation, which is most of the work, is not counted among them).",
+    "product of the same number of multiplications (the activation, most of the work, is not counted).",
     evaluation,
 )
