@@ -13,7 +13,8 @@ import numpy as np
 
 from jumpnet.charts import Affine, Atlas, Box, Chart, Joint, Pole, Slit, inverse_root, local_boxes
 from jumpnet.charts.choice import charts_of_hole
-from jumpnet.charts.images import Circle, mirrored, segments
+from jumpnet.charts.images import Circle, mirrored, repeated, segments
+from jumpnet.driver.cutdisks import cut_disks
 from jumpnet.geometry import Box as DomainBox
 from jumpnet.geometry import Hole, Partition
 from jumpnet.geometry.cells import Cells
@@ -204,6 +205,9 @@ def _poles(problem: Problem, piece: int, natures: "Sequence[Nature]", order: int
             yield _pole(piece, chart, harmonic, order, own, hole.pieces)
             if isinstance(chart, Slit) and chart.focus == 0:
                 round_holes.append((chart, hole))
+    for chart, hole in cut_disks(problem, piece) if parts.dim == 2 else ():
+        yield _pole(piece, chart, harmonic, order, own, (*hole.pieces, OUTSIDE))
+        round_holes.append((chart, hole))
     if round_holes:
         yield from _images(problem, piece, round_holes, natures, order, own)
 
@@ -242,7 +246,9 @@ def _images(
     if isinstance(parts.domain, DomainBox) and piece in _at_the_boundary(parts):
         (x0, y0), (x1, y1) = parts.bounds
         corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float) @ transform.T
-        mirror = mirrored(circles, corners)
+        periodic = tuple(problem.boundary[f"x{axis}-"].kind == "periodic" for axis in (1, 2))
+        mirror = mirrored(circles, corners, (not periodic[1], not periodic[0]) * 2)
+        mirror += repeated(circles + mirror, corners, periodic)
         for image in mirror:
             # Far enough outside that plain poles do, whatever the equation.
             yield Part(piece, piece, slit(image.center, 0j, 2 * image.radius), "harmonic", order, True, (OUTSIDE,))
