@@ -14,7 +14,7 @@ import numpy as np
 from jumpnet.charts import Affine, Atlas, Box, Chart, Joint, Pole, Slit, inverse_root, local_boxes
 from jumpnet.charts.choice import charts_of_hole
 from jumpnet.charts.images import Circle, mirrored, repeated, segments
-from jumpnet.driver.cutdisks import cut_disks
+from jumpnet.driver.periodic import copies, cut_disks, is_periodic
 from jumpnet.geometry import Box as DomainBox
 from jumpnet.geometry import Hole, Partition
 from jumpnet.geometry.cells import Cells
@@ -203,6 +203,9 @@ def _poles(problem: Problem, piece: int, natures: "Sequence[Nature]", order: int
     for hole in parts.holes(piece) if parts.dim > 1 else ():
         for chart in charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x)):
             yield _pole(piece, chart, harmonic, order, own, hole.pieces)
+            if isinstance(chart, Pole) and harmonic:
+                for place in copies(problem, chart.center):
+                    yield _pole(piece, replace(chart, center=place), harmonic, order, own, (OUTSIDE,))
             if isinstance(chart, Slit) and chart.focus == 0:
                 round_holes.append((chart, hole))
     for chart, hole in cut_disks(problem, piece) if parts.dim == 2 else ():
@@ -246,7 +249,7 @@ def _images(
     if isinstance(parts.domain, DomainBox) and piece in _at_the_boundary(parts):
         (x0, y0), (x1, y1) = parts.bounds
         corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float) @ transform.T
-        periodic = tuple(problem.boundary[f"x{axis}-"].kind == "periodic" for axis in (1, 2))
+        periodic = is_periodic(problem)
         mirror = mirrored(circles, corners, (not periodic[1], not periodic[0]) * 2)
         mirror += repeated(circles + mirror, corners, periodic)
         for image in mirror:

@@ -1,6 +1,7 @@
-"""Disks that the sides of a periodic box cut: holes of the infinite array, though not of the box."""
+"""What a periodic box has around it: disks that its sides cut, and copies of its holes in the neighbouring boxes."""
 
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
@@ -11,6 +12,24 @@ from jumpnet.problem import Problem
 # An arc is one of a circle if no point of it is farther off than this part of the radius.
 ROUND = 1e-7
 POINTS = 200
+# In space, copies of a hole count up to this distance of their centre from the box, in halves of its longest side.
+NEAR = 1.45
+
+
+def is_periodic(problem: Problem) -> tuple[bool, ...]:
+    """Along which axes the problem is periodic."""
+    sides = (problem.boundary.get(f"x{axis + 1}-") for axis in range(problem.dim))
+    return tuple(side is not None and side.kind == "periodic" for side in sides)
+
+
+def copies(problem: Problem, center: np.ndarray) -> Iterator[np.ndarray]:
+    """The places of a point in the neighbouring boxes, where they are near to this one."""
+    lower, upper = (np.asarray(end, float) for end in problem.partition.bounds)
+    for step in product(*(range(-1, 2) if one else range(1) for one in is_periodic(problem))):
+        place = center + np.array(step) * (upper - lower)
+        outside = np.linalg.norm(place - np.clip(place, lower, upper))
+        if any(step) and 0 < outside <= NEAR * np.max(upper - lower) / 2:
+            yield place
 
 
 def cut_disks(problem: Problem, piece: int) -> Iterator[tuple[Slit, Hole]]:
@@ -19,7 +38,7 @@ def cut_disks(problem: Problem, piece: int) -> Iterator[tuple[Slit, Hole]]:
     A circle where A is the identity: seen from the piece, it is a pole's place as much as the circle of a whole hole.
     """
     parts = problem.partition
-    if not any(condition.kind == "periodic" for condition in problem.boundary.values()):
+    if not any(is_periodic(problem)):
         return
     outer = parts._walls.outer_labels
     around = {other for hole in parts.holes(piece) for other in hole.pieces}
