@@ -125,7 +125,7 @@ def completed(problem: Problem, found: Solution) -> Solution:
 
 
 def _mean(solution: Solution, parts: Partition) -> float:
-    """The mean over the domain by the cheaper rule of each piece; bodies in space are sampled at some thousand points."""
+    """The mean over the domain by the cheaper rule of each piece; bodies in space are sampled at some points."""
     whole, total = 0.0, 0.0
     for piece in range(parts.size):
         rule = over_piece(parts, piece).rules[-1]
