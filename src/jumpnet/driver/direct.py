@@ -12,7 +12,7 @@ import numpy as np
 from jumpnet.charts import choose_atlases
 from jumpnet.collocation import Points, Stream, collocate
 from jumpnet.driver.features import plan_of
-from jumpnet.driver.levels import DirectSolver
+from jumpnet.driver.levels import COMPARED, DirectSolver, rms
 from jumpnet.driver.progress import Progress, shown
 from jumpnet.driver.residuals import held_out_residuals
 from jumpnet.driver.search import MOST_LEVELS, Attempt, attempt, fixed
@@ -23,6 +23,9 @@ from jumpnet.optim import Direct, History, Status
 from jumpnet.problem import Problem
 from jumpnet.rows import Rows, equations, weigh
 from jumpnet.solution import Solution
+
+# A direct solution with a relative error above this gives way to a training, if that is better.
+WORTH_TRAINING = 1e-2
 
 
 def directly(
@@ -66,6 +69,15 @@ def _of_seed(
         with shown(progress, MOST_LEVELS) as report:
             found = attempt(solver, tol, report)
     return _solution(problem, found, seed, time.perf_counter() - began)
+
+
+def worth_training(problem: Problem, direct: Solution) -> bool:
+    """Whether a training may be better than a direct solution that did not reach its tolerance.
+
+    It takes minutes, and where functions made for the problem have come to a percent, networks have not been better.
+    """
+    x, piece = problem.partition.sample_interior(COMPARED, seed=[direct.seed, int(Stream.TEST)])
+    return not direct.estimate <= WORTH_TRAINING * rms(direct(x, piece))
 
 
 def better(problem: Problem, direct: Solution, trained: Solution) -> Solution:
