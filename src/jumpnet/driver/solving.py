@@ -107,7 +107,8 @@ def solve(
     if isinstance(optimizer, Direct) or isinstance(model, FrozenModel) or open_choice:
         found = directly(problem, model, optimizer, tol=tol, seed=seed, trials=trials, progress=progress)
         # Measurements that contradict the equations leave a residual that no network can lower.
-        if open_choice and problem.data is None and found.status in (Status.STALLED, Status.STEP_LIMIT):
+        stopped = problem.data is None and found.status in (Status.STALLED, Status.STEP_LIMIT)
+        if open_choice and stopped and worth_training(problem, found):
             found = better(problem, found, trained(None, None))
     else:
         found = trained(model, optimizer)
