@@ -1,12 +1,15 @@
 """Effective tensors of periodic cells against series, exact formulas and bounds."""
 
+from dataclasses import replace
 from math import comb, factorial
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import zeta
 
 import jumpnet as jn
+from jumpnet.geometry.quadrature import over_piece
 from jumpnet.solution.effective import bounds_of
 
 CELL = jn.Box((0, 0), (1, 1))
@@ -71,6 +74,39 @@ def test_twenty_five_disks_of_contrast_100_to_six_digits() -> None:
     found = jn.effective_tensor(parts, [1.0, *[100.0] * 25], tol=1e-7)
     np.testing.assert_allclose(found.tensor, square_array(100.0, 0.2) * np.eye(2), rtol=1e-7, atol=1e-7)
     assert found.asymmetry <= 1e-8 and not found.violated
+
+
+@pytest.mark.slow
+def test_where_a_random_array_is_cut_does_not_matter() -> None:
+    """Disks over the sides and corners of the cell; moved by any vector they are the same array."""
+    disks: list[Any] = jn.shapes.random_disks(4, CELL, (0.12, 0.2), gap=0.05, seed=1, periodic=True)
+    found = []
+    for shift in ((0.0, 0.0), (0.31, 0.17)):
+        moved = [replace(disk, center=tuple((np.array(disk.center) + shift) % 1)) for disk in disks]
+        pieces = jn.shapes.wrapped(moved, CELL)
+        parts = jn.Partition(CELL, pieces)
+        assert sum(over_piece(parts, k)(lambda x, n: np.ones(len(x))).value for k in range(1, parts.size)) == (
+            pytest.approx(sum(np.pi * disk.radius**2 for disk in disks), rel=1e-8)
+        )
+        found.append(jn.effective_tensor(parts, [1.0, *[50.0] * len(pieces)], tol=1e-6))
+    assert all(one.converged and not one.violated for one in found)
+    assert len(found[0].solutions[0].partition.pieces) > 4  # type: ignore[union-attr]
+    np.testing.assert_allclose(found[0].tensor, found[1].tensor, atol=5e-6)
+    assert np.abs(found[0].tensor - found[1].tensor).max() <= found[0].estimate + found[1].estimate
+
+
+@pytest.mark.slow
+def test_a_simple_cubic_array_of_balls() -> None:
+    """McKenzie, McPhedran and Derrick (Proc. R. Soc. A 362, 1978), two terms; the next are of order f^6 = 1e-6."""
+    k, f = 100.0, 0.1
+    parts = jn.Partition(jn.Box((0, 0, 0), (1, 1, 1)), [jn.Ball((0.5, 0.5, 0.5), (3 * f / (4 * np.pi)) ** (1 / 3))])
+    sides = {"x1": jn.Periodic(1.0), "x2": jn.Periodic(), "x3": jn.Periodic()}
+    solution = jn.solve(jn.Problem(parts, A=[1.0, k], boundary=sides), tol=1e-5)
+    poles = [(k - 1) / (k + (m + 1) / m) for m in (1, 3, 5)]
+    inner = 1 / poles[0] - f - 1.3047 * poles[1] * f ** (10 / 3) - 0.07231 * poles[2] * f ** (14 / 3)
+    assert solution.status is jn.Status.CONVERGED
+    assert solution.net_flux("x1+").value == pytest.approx(1 + 3 * f / inner, abs=2e-6)
+    assert solution.net_flux("x2+").value == pytest.approx(0.0, abs=1e-6)
 
 
 def test_a_laminate_has_reuss_across_and_voigt_along_and_attains_the_trace_bounds() -> None:

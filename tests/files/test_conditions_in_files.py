@@ -126,6 +126,15 @@ def test_a_tensor_is_a_quantity_and_a_broken_cell_is_refused_early() -> None:
         read_as_file(text.replace('R = "0.1*k"', "v = 1"))
 
 
+def test_what_crosses_a_side_goes_on_at_the_opposite_one() -> None:
+    text = FILE.replace("center = [0.5, 0.5]", "center = [0.1, 0.5]").replace('A = "k"', 'A = "k"\nwrap = true')
+    read = read_as_file(text)
+    assert read.problem.partition.names == ("matrix", "disk 1", "disk 2")
+    assert read.problem.partition.label([[0.1, 0.5], [1.95, 0.5], [1.0, 0.5]]).tolist() == [1, 2, 0]
+    with pytest.raises(jn.JumpnetError, match=r"pieces.disk.wrap: a shape is larger"):
+        read_as_file(text.replace("radius = 0.25", "radius = 0.75"))
+
+
 def picture(folder: Path, **changed: str) -> Path:
     labels = np.zeros((24, 32), int)
     labels[6:18, 8:20], labels[12:18, 20:28] = 7, 3

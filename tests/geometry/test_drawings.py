@@ -286,3 +286,34 @@ def test_random_balls_and_what_does_not_fit():
     ]:
         with pytest.raises(GeometryError, match=says):
             call()
+
+
+def test_periodic_packings_keep_the_gap_from_copies_and_wrap_to_pieces_of_the_same_area():
+    box, gap = Box((0, 0), (2, 1)), 0.03
+    disks = shapes.random_disks(12, box, 0.13, gap=gap, seed=4, periodic=True)
+    centers = np.array([disk.center for disk in disks])
+    offset = centers[:, None] - centers
+    offset -= np.array([2.0, 1.0]) * np.round(offset / [2.0, 1.0])
+    distance = np.linalg.norm(offset, axis=2) + 10 * np.eye(12)
+    assert distance.min() >= 0.26 + gap
+    pieces = shapes.wrapped(disks, box)
+    crossing = np.any((centers < 0.13) | (centers > np.array([2.0, 1.0]) - 0.13), axis=1)
+    assert crossing.any() and len(pieces) >= 12 + crossing.sum()
+    parts = Partition(box, pieces)
+    x = np.random.default_rng(0).uniform((0, 0), (2, 1), (4000, 2))
+    away = x[:, None] - centers
+    away -= np.array([2.0, 1.0]) * np.round(away / [2.0, 1.0])
+    assert np.array_equal(parts.label(x) > 0, (np.linalg.norm(away, axis=2) < 0.13).any(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: shapes.wrapped(Disk((0, 0), 2.0), Box((0, 0), (1, 1))), "larger than the box"),
+        (lambda: shapes.wrapped(Polygon([(0, 0), (1, 0), (0, 1)]), Box((0, 0), (2, 2))), "has no center"),
+        (lambda: shapes.wrapped(Disk((0, 0), 0.2), Disk((0, 0), 1.0)), "the Box that they repeat in"),
+    ],
+)
+def test_what_cannot_be_wrapped(make, words):
+    with pytest.raises(GeometryError, match=words):
+        make()

@@ -14,6 +14,7 @@ from jumpnet.files.schema import MOST_PIECES, File, Filling, ImageEntry, JumpEnt
 from jumpnet.files.shapes import make
 from jumpnet.files.values import Scope, at, constants
 from jumpnet.geometry import Box, Interval, Partition, Shape
+from jumpnet.geometry.shapes import wrapped
 from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
 from jumpnet.problem.conditions import Condition
 from jumpnet.solution.effective import EffectiveTensor
@@ -42,7 +43,7 @@ class Builder:
             raise ProblemError("domain is missing; add it: a shape, or [image] with a label image.")
         domain = make(file.domain, scope, "domain")
         scope = replace(scope, dim=domain.dim)
-        shapes = _shapes(file, scope)
+        shapes = _shapes(file, scope, domain)
         names = [file.background.name]
         members: dict[str, tuple[int, ...]] = {file.background.name: (0,)}
         for name, group in shapes.items():
@@ -65,7 +66,7 @@ class Builder:
         labels = {file.background.label: file.background.name}
         for name, piece in file.pieces.items():
             key = f"pieces.{name}"
-            if piece.shape is not None or piece.centers is not None or piece.without:
+            if piece.shape is not None or piece.centers is not None or piece.without or piece.wrap:
                 raise ProblemError(f"{key}.shape: the image gives the shapes; give the label of the piece instead.")
             if piece.label is None:
                 raise ProblemError(f"{key}.label is missing; add it: the number that the piece has in the image.")
@@ -274,9 +275,19 @@ def _kind(scope: Scope, entry: Any, key: str) -> Any:
     return Dirichlet if entry.kind == "dirichlet" else Neumann
 
 
-def _shapes(file: File, scope: Scope) -> dict[str, list[Shape]]:
+def _wrapped(found: list[Shape], domain: Shape, key: str) -> list[Shape]:
+    if not isinstance(domain, Box):
+        raise ProblemError(f"{key}: only a box has opposite sides; make the domain a box or leave wrap out.")
+    with at(key):
+        return wrapped(found, domain)
+
+
+def _shapes(file: File, scope: Scope, domain: Shape) -> dict[str, list[Shape]]:
     """The shapes of every entry, cut where the file says so."""
     shapes = {name: _copies(piece, scope, f"pieces.{name}") for name, piece in file.pieces.items()}
+    for name, piece in file.pieces.items():
+        if piece.wrap:
+            shapes[name] = _wrapped(shapes[name], domain, f"pieces.{name}.wrap")
     if sum(len(group) for group in shapes.values()) > MOST_PIECES:
         raise ProblemError(f"pieces: there are more than {MOST_PIECES} of them, which is the most that are read.")
     cut = {}

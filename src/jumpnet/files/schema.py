@@ -73,6 +73,7 @@ class Piece(Filling):
     centers: list[Vector] | None = Field(
         default=None, min_length=1, max_length=MOST_PIECES, description="one copy of the shape about each of these"
     )
+    wrap: bool = Field(default=False, description="what crosses a side goes on at the opposite one")
     without: list[Name] = Field(default=[], max_length=MOST_PIECES, description="pieces that are cut out of this one")
 
 

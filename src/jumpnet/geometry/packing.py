@@ -27,23 +27,31 @@ ATTEMPTS = 20_000
 MOST = 10_000
 
 
-def random_disks(count: int, box: Box, radius: ArrayLike, *, gap: float = 0.0, seed: Seed) -> list[Shape]:
+def random_disks(
+    count: int, box: Box, radius: ArrayLike, *, gap: float = 0.0, seed: Seed, periodic: bool = False
+) -> list[Shape]:
     """`count` disks at random places in a box, at least `gap` from each other and from its sides.
 
-    The radius is a number, or a pair (smallest, largest) between which radii are drawn.
+    The radius is a number, or a pair (smallest, largest) between which radii are drawn. `periodic` disks may cross the
+    sides, and keep the gap from each other's copies in the neighbouring boxes too; `wrapped` makes pieces of them.
     """
-    return _balls(count, box, radius, gap, seed, 2)
+    return _balls(count, box, radius, gap, seed, 2, periodic)
 
 
-def random_balls(count: int, box: Box, radius: ArrayLike, *, gap: float = 0.0, seed: Seed) -> list[Shape]:
+def random_balls(
+    count: int, box: Box, radius: ArrayLike, *, gap: float = 0.0, seed: Seed, periodic: bool = False
+) -> list[Shape]:
     """The same in space."""
-    return _balls(count, box, radius, gap, seed, 3)
+    return _balls(count, box, radius, gap, seed, 3, periodic)
 
 
-def random_ellipses(count: int, box: Box, axes: ArrayLike, *, gap: float = 0.0, seed: Seed) -> list[Shape]:
+def random_ellipses(
+    count: int, box: Box, axes: ArrayLike, *, gap: float = 0.0, seed: Seed, periodic: bool = False
+) -> list[Shape]:
     """`count` ellipses at random places and angles in a box, at least `gap` from each other and from its sides.
 
-    `axes` are the two half-axes, or a pair of such pairs, the smallest and the largest, between which each is drawn.
+    `axes` are the two half-axes, or a pair of such pairs, the smallest and the largest, between which each is drawn;
+    `periodic` is that of `random_disks`.
     """
     n, _ = _checked(count, box, gap, 2)
     low, high = _range(axes, 2, "the half-axes of random ellipses")
@@ -52,19 +60,19 @@ def random_ellipses(count: int, box: Box, axes: ArrayLike, *, gap: float = 0.0, 
     angle = np.pi * rng.random(n)
     turns = np.stack([np.cos(angle), -np.sin(angle), np.sin(angle), np.cos(angle)], axis=1).reshape(-1, 2, 2)
     bodies = _Bodies(turns * drawn[:, None, :])
-    places = _place(bodies, box, gap, rng)
+    places = _place(bodies, box, gap, rng, periodic)
     return [
         Ellipsoid(tuple(c), tuple(a), tuple(map(tuple, turn)))  # type: ignore[arg-type]
         for c, a, turn in zip(places.tolist(), drawn.tolist(), turns.tolist(), strict=True)
     ]
 
 
-def _balls(count: int, box: Box, radius: ArrayLike, gap: float, seed: Seed, dim: int) -> list[Shape]:
+def _balls(count: int, box: Box, radius: ArrayLike, gap: float, seed: Seed, dim: int, periodic: bool) -> list[Shape]:
     n, _ = _checked(count, box, gap, dim)
     low, high = _range(radius, 1, "the radius of random disks or balls")
     rng = generator(seed, 3)
     r = low + rng.random(n) * (high - low)
-    places = _place(_Bodies(r[:, None, None] * np.eye(dim)), box, gap, rng)
+    places = _place(_Bodies(r[:, None, None] * np.eye(dim)), box, gap, rng, periodic)
     return [Ball(tuple(c), float(radius)) for c, radius in zip(places.tolist(), r, strict=True)]
 
 
@@ -108,7 +116,7 @@ class _Bodies:
         return np.linalg.norm(np.einsum("...ij,...ki->...kj", self.matrices[which], u), axis=-1)
 
 
-def _place(bodies: _Bodies, box: Box, gap: float, rng: np.random.Generator) -> Floats:
+def _place(bodies: _Bodies, box: Box, gap: float, rng: np.random.Generator, periodic: bool) -> Floats:
     """Centres (n, d); bodies are placed in the order of their size, but returned in their own."""
     n, d = len(bodies.matrices), box.dim
     lower, upper = box.bounds
@@ -121,8 +129,10 @@ def _place(bodies: _Bodies, box: Box, gap: float, rng: np.random.Generator) -> F
     places = np.full((n, d), np.nan)
     done: list[int] = []
     for k in np.argsort(-size, kind="stable"):
-        room = _Room(bodies, places, np.array(done, dtype=int), int(k), size, spread, gap)
-        places[k] = _first_free(room.free, lower + reach[k], upper - reach[k], rng, len(done), n)
+        period = upper - lower if periodic else None
+        room = _Room(bodies, places, np.array(done, dtype=int), int(k), size, spread, gap, period)
+        edge = 0.0 * reach[k] if periodic else reach[k]
+        places[k] = _first_free(room.free, lower + edge, upper - edge, rng, len(done), n)
         done.append(int(k))
     return places
 
@@ -153,10 +163,13 @@ class _Room:
     size: Floats
     spread: Floats
     gap: float
+    period: Floats | None
 
     def free(self, centers: Floats) -> np.ndarray:
         """Whether, at each of the centres (m, d), every body in reach keeps the gap in some direction."""
         offset = self.places[self.done] - centers[:, None]
+        if self.period is not None:  # to the nearest copy; bodies are smaller than half the box, or refused
+            offset = offset - self.period * np.round(offset / self.period)
         distance = np.linalg.norm(offset, axis=2)
         place, other = np.nonzero(distance < self.size[self.done] + self.size[self.k] + self.gap)
         offset, others = offset[place, other], self.done[other]
