@@ -179,7 +179,9 @@ def test_trials_share_a_checkpoint(chain: jn.Problem, tmp_path: Path, workers: i
     found = jn.solve(chain, **options, checkpoint=path)
     assert same(found, whole) and found.settings["trials"] == whole.settings["trials"]
     fewer = jn.solve(chain, **options | {"trials": 2}, checkpoint=path)
-    assert fewer.settings["trials"] == whole.settings["trials"][:2]
+    # The differences are those to the best one, which may be another now.
+    two, of_three = ([one | {"difference": 0.0} for one in spread.settings["trials"][:2]] for spread in (fewer, whole))
+    assert two == of_three
 
 
 def test_approximations_too(tmp_path: Path) -> None:
