@@ -10,7 +10,7 @@ import numpy as np
 from jumpnet.charts import Atlas, Charts, choose_atlases
 from jumpnet.collocation import Collocation, Points, Stream
 from jumpnet.driver.checkpoint import Checkpoint
-from jumpnet.driver.direct import better, directly
+from jumpnet.driver.direct import better, directly, worth_training
 from jumpnet.driver.embedding import grown
 from jumpnet.driver.labels import resolve_labels
 from jumpnet.driver.progress import Progress
