@@ -15,7 +15,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-browser check lint types layers docs bench reproduction format clean distclean
+.PHONY: help install demo test test-all test-browser check lint types layers docs bench gallery reproduction format clean distclean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -61,6 +61,9 @@ docs: install ## build the documentation into site/
 
 bench: install ## measure speed and accuracy beside others; into bench-output/ (BENCH=--quick: two minutes)
 	$(BIN)/jumpnet bench -o bench-output $(BENCH)
+
+gallery: install ## solve and draw every example for the documentation (a minute)
+	$(BIN)/python examples/gallery.py
 
 reproduction: install ## every table and figure of the paper, into docs/ (hours; goes on where it was interrupted)
 	$(BIN)/jumpnet reproduce all --setting both -o results $(REPRODUCE)

@@ -1,9 +1,12 @@
 """Every command does what it says, with the exit code that says how it went."""
 
+import json
 import os
 import subprocess
 import sys
 from dataclasses import replace
+
+import pytest
 
 import jumpnet as jn
 from jumpnet.cli.session import Session
@@ -143,3 +146,35 @@ def test_a_wrong_name_in_a_process_of_its_own():
     result = subprocess_of("examples", "dsik")
     assert result.returncode == 2 and result.stdout == ""
     assert result.stderr == "error: there is no example 'dsik'; did you mean disk?\n"
+
+
+COMMANDS = ("demo", "examples", "check", "solve", "report", "reproduce", "bench", "info")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_every_command_has_an_example(jumpnet, command):
+    result = jumpnet(command, "--help")
+    assert result.exit_code == 0 and f"Example: jumpnet {command}" in " ".join(result.stdout.split())
+
+
+def test_results_for_scripts(jumpnet, saved, elsewhere):
+    facts = json.loads(jumpnet("info", "--json").stdout)
+    assert facts["jumpnet"] == jn.__version__ and "compiled code" in facts
+    assert "pde4" in json.loads(jumpnet("examples", "--json").stdout)
+    result = jumpnet("-q", "report", str(saved), "-o", "out.html", "--json")
+    found = json.loads(result.stdout)
+    assert result.exit_code == 1 and not found["converged"] and found["files"] == ["out.html"]
+    assert found["residuals"]["jump 0-1"]["scaled"] > 0 and found["steps"] == 20
+    found = json.loads(jumpnet("-q", "examples", "pde1", "--steps", "2", "--json").stdout)
+    assert found["name"] == "pde1" and found["status"] == "step_limit"
+
+
+def test_the_shell_completes_commands_and_examples():
+    def completed(words: str) -> str:
+        asked = {"_JUMPNET_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+        code = "import sys; sys.argv[0] = 'jumpnet'; from jumpnet.cli import main; main()"
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | asked)
+        return ran.stdout
+
+    assert completed("jumpnet so").split() == ["solve"]
+    assert "pde4" in completed("jumpnet examples pde").split()

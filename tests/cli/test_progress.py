@@ -64,3 +64,15 @@ def test_a_direct_solve_counts_levels(capsys):
         assert update is not None
         steps(update, 1, 2)
     assert capsys.readouterr().err.startswith("direct solve: 2 levels in")
+
+
+def test_the_live_view_shows_the_loss_of_each_kind_and_the_damping():
+    from jumpnet.driver.progress import with_names
+
+    file = io.StringIO()
+    with bar("disk", 100, Console(file=file, force_terminal=True, width=120)) as update:
+        told = with_names(update, ("pde 0", "pde 1", "jump 0-1"))
+        told(Record(1, 6.0, (1.0, 2.0, 3.0), 0.5, 1.0, 0.0), 6.0)
+    text = file.getvalue()
+    assert "pde 3.0e+00" in text and "jump 3.0e+00" in text and "damping 5.0e-01" in text and "left" in text
+    assert with_names(None, ()) is None

@@ -70,7 +70,6 @@ def _whole(least: int) -> Callable[[str], int]:
 
 app = typer.Typer(
     cls=Commands,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Elliptic interface problems without a mesh, by one shallow network that is allowed to jump.",
@@ -82,6 +81,15 @@ Seed = Annotated[
     int, typer.Option("--seed", parser=_whole(0), metavar="N", help="Decides the points and the initial weights.")
 ]
 Steps = Annotated[int, typer.Option("--steps", parser=_whole(1), metavar="N", help="The most steps of a training.")]
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+
+
+def _example_names(incomplete: str) -> list[str]:
+    """For the shell's completion."""
+    from jumpnet.experiments.examples import EXAMPLES
+
+    return [name for name in EXAMPLES if name.startswith(incomplete)]
 
 
 @app.callback(invoke_without_command=True)
@@ -104,7 +112,7 @@ def start(
     ctx.with_resource(speaking(ctx.obj, verbose))
 
 
-@app.command()
+@app.command(epilog="Example: jumpnet demo -o demo-output")
 def demo(ctx: typer.Context, output: Directory = "demo-output", seed: Seed = 0, steps: Steps = 1000) -> None:
     """Solve two problems, compare with the paper, and draw everything."""
     from jumpnet.cli.demo import run
@@ -112,10 +120,13 @@ def demo(ctx: typer.Context, output: Directory = "demo-output", seed: Seed = 0, 
     raise typer.Exit(run(ctx.obj, output, seed, steps))
 
 
-@app.command()
+@app.command(epilog="Example: jumpnet examples pde4 -o out")
 def examples(
     ctx: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="The example to solve; without one they are listed.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="The example to solve; without one they are listed.", autocompletion=_example_names),
+    ] = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="DIR", help="Directory for the files.")
     ] = None,
@@ -125,21 +136,23 @@ def examples(
         str | None,
         typer.Option("--checkpoint", metavar="FILE", help="Keep the training here; the same command goes on with it."),
     ] = None,
+    json: Json = False,
 ) -> None:
     """List the built-in problems, or solve one of them."""
     from jumpnet.cli.examples import listed, run
 
-    raise typer.Exit(listed(ctx.obj) if name is None else run(ctx.obj, name, output, seed, steps, checkpoint))
+    if name is None:
+        raise typer.Exit(listed(ctx.obj, json))
+    raise typer.Exit(run(ctx.obj, name, output, seed, steps, checkpoint, json))
 
 
 File = Annotated[str, typer.Argument(metavar="FILE.toml", help="A problem file.")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=NUMBER", help="Replace a constant of the file; repeatable.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 
-@app.command()
+@app.command(epilog="Example: jumpnet check plate.toml --picture plate.png")
 def check(
     ctx: typer.Context,
     file: Annotated[str | None, typer.Argument(metavar="FILE.toml", help="A problem file.")] = None,
@@ -161,7 +174,7 @@ def check(
     raise typer.Exit(run(ctx.obj, file, set_ or [], picture, json))
 
 
-@app.command()
+@app.command(epilog="Example: jumpnet solve plate.toml -o out --set k=10")
 def solve(
     ctx: typer.Context,
     file: File,
@@ -180,19 +193,20 @@ def solve(
     raise typer.Exit(run(ctx.obj, file, output, set_ or [], {} if seed is None else {"seed": seed}, json))
 
 
-@app.command()
+@app.command(epilog="Example: jumpnet report out/plate.jumpnet -o plate.html")
 def report(
     ctx: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE.jumpnet", help="A saved solution.")],
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="OUT.html", help="Where to write.")] = None,
+    json: Json = False,
 ) -> None:
     """Say how far a saved solution can be trusted, and write a page about it."""
     from jumpnet.cli.report import run
 
-    raise typer.Exit(run(ctx.obj, file, output))
+    raise typer.Exit(run(ctx.obj, file, output, json))
 
 
-@app.command()
+@app.command(epilog="Example: jumpnet reproduce pde4 --trials 3 --models CE")
 def reproduce(
     ctx: typer.Context,
     tables: Annotated[
@@ -236,7 +250,7 @@ def reproduce(
     raise typer.Exit(run(ctx.obj, tables or ["all"], options, output))
 
 
-@app.command()
+@app.command(epilog="Example: jumpnet bench --quick --only assembly,step")
 def bench(
     ctx: typer.Context,
     output: Directory = "bench-output",
@@ -256,9 +270,9 @@ def bench(
     raise typer.Exit(run(ctx.obj, output, only, quick))
 
 
-@app.command()
-def info(ctx: typer.Context) -> None:
-    """Versions, devices and threads: what to put into a bug report."""
+@app.command(epilog="Example: jumpnet info --json")
+def info(ctx: typer.Context, json: Json = False) -> None:
+    """Versions, devices, threads and cache: what to put into a bug report."""
     from jumpnet.cli.info import run
 
-    raise typer.Exit(run(ctx.obj))
+    raise typer.Exit(run(ctx.obj, json))

@@ -1,16 +1,20 @@
 """`jumpnet examples`: the built-in problems, listed or solved."""
 
+import json
 from pathlib import Path
 
 from jumpnet.cli.session import INTERRUPTED, SOLVED, Session, exit_code, output_directory
 
 
-def listed(session: Session) -> int:
+def listed(session: Session, as_json: bool = False) -> int:
     """Print the names, each with its sentence."""
     from rich.table import Table
 
     from jumpnet.experiments.examples import EXAMPLES
 
+    if as_json:
+        session.say(json.dumps({name: example.about for name, example in EXAMPLES.items()}, indent=2))
+        return SOLVED
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, example in EXAMPLES.items():
         table.add_row(name, example.about)
@@ -18,7 +22,15 @@ def listed(session: Session) -> int:
     return SOLVED
 
 
-def run(session: Session, name: str, output: str | None, seed: int, steps: int, checkpoint: str | None) -> int:
+def run(
+    session: Session,
+    name: str,
+    output: str | None,
+    seed: int,
+    steps: int,
+    checkpoint: str | None,
+    as_json: bool = False,
+) -> int:
     """Solve one, print its trust report, and write its files if there is a place for them."""
     from jumpnet.experiments.examples import example
     from jumpnet.optim import LevenbergMarquardt
@@ -30,7 +42,8 @@ def run(session: Session, name: str, output: str | None, seed: int, steps: int, 
         solution = chosen.solve(seed=seed, progress=progress, optimizer=optimizer, checkpoint=checkpoint)
     if checkpoint is not None and Path(checkpoint).exists():
         session.keep(Path(checkpoint))
-    session.say(f"{name}: {chosen.about}\n{solution.report()}")
+    if not as_json:
+        session.say(f"{name}: {chosen.about}\n{solution.report()}")
     if folder is not None:
         solution.save(folder / f"{name}.jumpnet")
         session.keep(folder / f"{name}.jumpnet")
@@ -44,5 +57,10 @@ def run(session: Session, name: str, output: str | None, seed: int, steps: int, 
         context = Context(about=chosen.about, saved=f"{name}.jumpnet", command=session.command, picture=picture)
         write_report(solution, folder / f"{name}.html", title=name, context=context)
         session.keep(folder / f"{name}.html")
-    session.say_written()
+    if as_json:
+        from jumpnet.cli.report import summary
+
+        session.say_json({"name": name} | summary(solution))
+    else:
+        session.say_written()
     return exit_code(solution.status)

@@ -1,5 +1,6 @@
 """`jumpnet info`: what is installed and what it runs on."""
 
+import json
 import os
 import platform
 import sys
@@ -8,13 +9,13 @@ from importlib.metadata import PackageNotFoundError, version
 from jumpnet.cli.session import SOLVED, Session
 
 PACKAGES = (
-    "jax", "jaxlib", "optax", "numpy", "scipy", "sympy", "matplotlib", "safetensors", "pydantic",
-    "typer", "rich",
+    "jax", "jaxlib", "optax", "numpy", "scipy", "sympy", "matplotlib", "meshio", "safetensors",
+    "pydantic",    "typer", "rich",
 )  # fmt: skip
-OPTIONAL = ("ngsolve", "meshio", "shapely", "scikit-image", "trimesh", "dask")
+OPTIONAL = ("ngsolve", "xfem", "shapely", "tifffile", "trimesh", "xarray", "dask", "torch")
 
 
-def run(session: Session) -> int:
+def run(session: Session, as_json: bool = False) -> int:
     """Print a table of facts."""
     import jax
     import numpy  # noqa: F401  (its BLAS is listed below)
@@ -32,15 +33,27 @@ def run(session: Session) -> int:
         "devices": ", ".join(f"{d.platform}:{d.id} {d.device_kind}" for d in jax.devices()),
         "cores": str(os.cpu_count()),
         "thread pools": ", ".join(pools) or "none",
+        "compiled code": _cache(),
         "precision": "float64 inside jumpnet, whatever JAX is set to outside",
     }
     facts |= {name: _version(name) for name in PACKAGES}
     facts |= {f"{name} (optional)": _version(name) for name in OPTIONAL}
+    if as_json:
+        session.say(json.dumps(facts, indent=2))
+        return SOLVED
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, value in facts.items():
         table.add_row(name, value)
     session.out.print(table)
     return SOLVED
+
+
+def _cache() -> str:
+    """Where compiled code is kept."""
+    from jumpnet._compiled import directory
+
+    place = directory()
+    return "not kept (JUMPNET_CACHE)" if place is None else str(place)
 
 
 def _version(package: str) -> str:

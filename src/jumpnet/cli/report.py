@@ -1,12 +1,34 @@
 """`jumpnet report`: a saved solution, in words and as a page."""
 
+import math
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from jumpnet.cli.session import Session, exit_code
 from jumpnet.errors import SolutionError
 
+if TYPE_CHECKING:
+    from jumpnet.solution import Solution
 
-def run(session: Session, file: str, output: str | None) -> int:
+
+def summary(solution: "Solution") -> dict[str, Any]:
+    """The trust report for scripts; JSON can hold it."""
+    report = solution.report()
+    finite = {"estimate": report.estimate, "loss": report.loss, "held out loss": report.held_out_loss}
+    return {
+        "status": solution.status.name.lower(),
+        "converged": solution.status.ok,
+        "method": str(report.settings.get("method", "")),
+        **{name: value if math.isfinite(value) else None for name, value in finite.items()},
+        "error": None if report.errors is None else {"l2": report.errors.l2, "linf": report.errors.linf},
+        "parameters": report.parameters,
+        f"{report.unit}s": report.steps,
+        "seconds": report.settings.get("seconds"),
+        "residuals": {r.term: {"rows": r.rows, "physical": r.physical, "scaled": r.scaled} for r in report.held_out},
+    }
+
+
+def run(session: Session, file: str, output: str | None, as_json: bool = False) -> int:
     """Print the trust report and write the page."""
     from jumpnet.solution import load
 
@@ -21,6 +43,9 @@ def run(session: Session, file: str, output: str | None) -> int:
     context = Context(saved=Path(file).name, command=session.command)
     write_report(solution, page, title=Path(file).stem, context=context)
     session.keep(page)
-    session.say(str(solution.report()))
-    session.say_written()
+    if as_json:
+        session.say_json(summary(solution))
+    else:
+        session.say(str(solution.report()))
+        session.say_written()
     return exit_code(solution.status)

@@ -1,5 +1,6 @@
 """One run of the command line: where it writes, how much it says, and which files it has made."""
 
+import json
 import logging
 import shlex
 import sys
@@ -46,6 +47,10 @@ class Session:
     def say(self, text: str) -> None:
         """A line of the results, in the user's words and not in rich's markup."""
         self.out.print(text, markup=False, soft_wrap=True)
+
+    def say_json(self, found: dict[str, Any]) -> None:
+        """The results for scripts, with the files that were written."""
+        self.say(json.dumps(found | {"files": [str(path) for path in self.written]}, indent=2))
 
     def tell(self, text: str) -> None:
         """A line beside the results."""

@@ -1,6 +1,5 @@
 """`jumpnet solve`: a problem file, solved, reported and drawn."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,7 +31,7 @@ def run(
     if folder is not None:
         write(read, solution, found, folder, session.keep, session.command)
     if as_json:
-        session.say(json.dumps(found | {"files": [str(path) for path in session.written]}, indent=2))
+        session.say_json(found)
     else:
         session.say(described(read, solution, found))
         session.say_written()

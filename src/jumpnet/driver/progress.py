@@ -15,6 +15,26 @@ if TYPE_CHECKING:
 
 Progress = Callable[[Record, float], None]
 
+
+class Told(Record):
+    """A record with the names of its terms, such as "pde 0" and "jump 0-1"."""
+
+    names: tuple[str, ...] = ()
+
+
+def with_names(progress: Progress | None, names: tuple[str, ...]) -> Progress | None:
+    """The same function, told the names of the terms too."""
+    if progress is None:
+        return None
+
+    def told(record: Record, best: float) -> None:
+        full = Told(*record)
+        full.names = names
+        progress(full, best)
+
+    return told
+
+
 # Lines of a solve that is not watched on a terminal: at the first quarter of the steps, the second, and so on.
 PLAIN_LINES = 4
 
@@ -60,28 +80,49 @@ class _Course:
 
 @contextmanager
 def _live(name: str, total: int, console: "Console", unit: str) -> Iterator[Progress]:
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    """A bar, and below it the loss of each kind of equation and the damping."""
+    from rich.console import Group
+    from rich.live import Live
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
+    from rich.text import Text
 
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=20),
         MofNCompleteColumn(),
         TextColumn(f"{unit}s"),
         TextColumn("best loss {task.fields[best]:.1e}"),
         TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
     )
-    course = _Course()
-    with Bar(*columns, console=console) as shown_bar:
+    course, shown_bar, details = _Course(), Bar(*columns, console=console), Text(style="dim")
+    with Live(Group(shown_bar, details), console=console, refresh_per_second=8):
         task = shown_bar.add_task(name, total=total, best=course.best)
 
         def update(record: Record, best: float) -> None:
             course.advance(record.step, best)
             shown_bar.update(task, completed=course.done, best=course.best)
+            details.plain = _details(record)
 
         yield update
         # A solve that ends before its limit is finished too.
         shown_bar.update(task, total=max(course.done, 1))
+
+
+def _details(record: Record) -> str:
+    """The loss by kind of equation, where the names are known, and the damping."""
+    parts = [f"loss {record.loss:.1e}"]
+    if isinstance(record, Told):
+        sums: dict[str, float] = {}
+        for term, loss in zip(record.names, record.terms, strict=False):
+            kind = term.split(" ")[0]
+            sums[kind] = sums.get(kind, 0.0) + loss
+        parts += [f"{kind} {loss:.1e}" for kind, loss in sums.items()]
+    if math.isfinite(record.damping):
+        parts.append(f"damping {record.damping:.1e}")
+    return "  ".join(parts)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import numpy as np
 from jumpnet.charts import Atlas
 from jumpnet.collocation import Collocation, Points, Stream, collocate
 from jumpnet.driver.checkpoint import Checkpoint, fingerprint
-from jumpnet.driver.progress import Progress
+from jumpnet.driver.progress import Progress, with_names
 from jumpnet.driver.residuals import held_out_residuals
 from jumpnet.driver.settings import Settings
 from jumpnet.driver.training import Candidate, train
@@ -64,7 +64,8 @@ class Task:
             rows = (train_rows, held_rows)
             run = checkpoint.run(seed, fingerprint(rows, self.networks, self.atlases, optimizer, starts))
             train_on, before = run.minimise, run.seconds_before
-        taken, result = train(candidates, optimizer, seed=seed, starts=starts, progress=progress, minimise=train_on)
+        told = with_names(progress, train_rows.terms)
+        taken, result = train(candidates, optimizer, seed=seed, starts=starts, progress=told, minimise=train_on)
         residual = taken.unseen.residual(result.theta)
         held_out_loss = float(residual @ residual)
         # The loss alone cannot tell a solution from a function that meets the equations at the points only.

@@ -13,7 +13,7 @@ from jumpnet.reporting.grid import Grid, on_grid, outlines, thinned
 from jumpnet.reporting.quantities import Quantity
 
 FINEST_OUTLINE = 500  # points along the longer side: lines between them are exact to a tenth of a pixel
-FEWEST_DECADES, MOST_DECADES = 1.0, 8.0
+FEWEST_DECADES, MOST_DECADES = 1.0, 5.0
 
 
 def colour_scale(quantity: Quantity, maps: list[np.ndarray]) -> Normalize:
@@ -26,7 +26,7 @@ def colour_scale(quantity: Quantity, maps: list[np.ndarray]) -> Normalize:
     top = float(values.max())
     # 1 %: the thin lines of zero error would otherwise stretch the scale by decades that hold nothing.
     low = float(np.quantile(values, 0.01))
-    # Differences at the level of rounding are often exactly zero: eight decades show all that there is.
+    # Differences at the level of rounding are often exactly zero: five decades show all that there is.
     return LogNorm(max(min(low, top / 10**FEWEST_DECADES), top / 10**MOST_DECADES, 1e-300), max(top, 1e-298))
 
 
