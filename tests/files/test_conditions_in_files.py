@@ -135,6 +135,56 @@ def test_what_crosses_a_side_goes_on_at_the_opposite_one() -> None:
         read_as_file(text.replace("radius = 0.25", "radius = 0.75"))
 
 
+PARTS = """
+[constants]
+edge = 0.5
+[domain]
+kind = "disk"
+center = [0, 0]
+radius = 1
+[background]
+A = 1.0
+[pieces.half]
+shape = { kind = "half-space", normal = [-1, 0], offset = -0.2 }
+A = 2.0
+[boundary]
+hot = { where = "x2 > edge and x1 < 0.2", kind = "dirichlet", g = 1 }
+shell = { piece = "half", kind = "robin", alpha = 2 }
+rest = { kind = "neumann" }
+[quantities]
+"heat in" = { kind = "flux", boundary = "hot" }
+"""
+
+
+def test_parts_of_the_boundary_by_conditions_and_pieces() -> None:
+    read = read_as_file(PARTS)
+    parts = read.problem.partition
+    assert parts.boundary_parts == ("hot", "shell", "boundary")
+    assert explained(read)["boundary"] == {"hot": "dirichlet", "shell": "robin", "boundary": "neumann"}
+    x, _, piece, number = parts.sample_boundary(500, seed=0)
+    first = (x[:, 1] > 0.5) & (x[:, 0] < 0.2)
+    assert np.array_equal(number, np.where(first, 0, np.where(piece == 1, 1, 2)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("x2 > edge", "x2 > egde", "boundary.hot: the boundary part 'hot'"),
+        ("x2 > edge and", "x2 > 5 and", "boundary.hot: no point of the boundary belongs to it"),
+        ('piece = "half"', 'piece = "haf"', "boundary.shell.piece is 'haf'; did you mean 'half'?"),
+        ('piece = "half"', 'piece = "half", where = "x1 > 0"', "boundary.shell has both of where and piece"),
+        ("rest = {", 'rest = { where = "x1 > 0", ', "boundary.rest: a part of the boundary cannot be called 'rest'"),
+        ("hot = {", "x1 = {", "boundary.x1: a part of the boundary cannot be called 'x1'"),
+        ('boundary = "hot"', 'boundary = "hott"', "quantities.heat in.boundary: there is no boundary part 'hott'"),
+    ],
+)
+def test_wrong_parts_are_named_in_one_sentence(old: str, new: str, words: str) -> None:
+    assert old in PARTS
+    with pytest.raises(jn.JumpnetError) as caught:
+        read_as_file(PARTS.replace(old, new))
+    assert words in str(caught.value) and "\n" not in str(caught.value), str(caught.value)
+
+
 def picture(folder: Path, **changed: str) -> Path:
     labels = np.zeros((24, 32), int)
     labels[6:18, 8:20], labels[12:18, 20:28] = 7, 3

@@ -77,6 +77,7 @@ def check_covered(problem: Problem) -> None:
         "periodic sides": any(condition.kind == "periodic" for condition in problem.boundary.values()),
         "point sources": bool(problem.sources),
         "measured data": problem.data is not None,
+        "named parts of the boundary": bool(problem.partition.named),
         "a free constant (Neumann conditions only)": problem.mean is not None,
     }
     found = [name for name, there in without.items() if there]

@@ -14,6 +14,7 @@ from jumpnet.files.schema import MOST_PIECES, File, Filling, ImageEntry, JumpEnt
 from jumpnet.files.shapes import make
 from jumpnet.files.values import Scope, at, constants
 from jumpnet.geometry import Box, Interval, Partition, Shape
+from jumpnet.geometry.parts import BoundaryPart, boundary_parts
 from jumpnet.geometry.shapes import wrapped
 from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
 from jumpnet.problem.conditions import Condition
@@ -56,7 +57,7 @@ class Builder:
                 raise GeometryError("pieces: two of them have the same name; rename one of them.")
             partition = Partition(domain, [shape for group in shapes.values() for shape in group], names)
             _ = partition.interfaces  # found now, so that what is wrong with them is said here
-        return Builder(file, scope, partition, members)
+        return Builder(file, scope, partition, members)._with_parts()
 
     @staticmethod
     def _of_image(file: File, image: ImageEntry, scope: Scope) -> "Builder":
@@ -97,7 +98,31 @@ class Builder:
                 )
             _ = partition.interfaces
         members = {name: (number,) for number, name in enumerate(partition.names)}
-        return Builder(file, replace(scope, dim=partition.dim), partition, members)
+        return Builder(file, replace(scope, dim=partition.dim), partition, members)._with_parts()
+
+    def _with_parts(self) -> "Builder":
+        """Parts of the boundary that the file defines, by conditions or by pieces."""
+        named: list[BoundaryPart] = []
+        for name, entry in self.file.boundary.items():
+            where, piece = getattr(entry, "where", None), getattr(entry, "piece", None)
+            key = f"boundary.{name}"
+            if where is None and piece is None:
+                continue
+            if where is not None and piece is not None:
+                raise ProblemError(f"{key} has both of where and piece; give one of them.")
+            pieces = [where] if piece is None else list(self.pieces(piece, f"{key}.piece"))
+            if len(pieces) > 1:
+                raise ProblemError(f"{key}.piece is {piece!r}, which is {len(pieces)} pieces; name one.")
+            with at(key):
+                named += boundary_parts(
+                    {name: pieces[0]}, self.partition.dim, self.partition.size, self.scope.constants
+                )
+        if named:
+            self.partition._with_parts(tuple(named))
+            for part in named:
+                if not self.partition._reached(part):
+                    raise ProblemError(f"boundary.{part.name}: no point of the boundary belongs to it; change it.")
+        return self
 
     def problem(self) -> Problem:
         """The problem stated."""

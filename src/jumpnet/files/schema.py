@@ -77,21 +77,28 @@ class Piece(Filling):
     without: list[Name] = Field(default=[], max_length=MOST_PIECES, description="pieces that are cut out of this one")
 
 
-class DirichletEntry(Entry):
+class PartEntry(Entry):
+    """A condition on a part of the boundary: a known one by its name, or a new one by a condition or a piece."""
+
+    where: str | None = Field(default=None, max_length=1000, description='which points, e.g. "x1 < 0 and x2 > 1"')
+    piece: Name | None = Field(default=None, description="the outer boundary of this piece")
+
+
+class DirichletEntry(PartEntry):
     """u = g."""
 
     kind: Literal["dirichlet"]
     g: Formula = 0.0
 
 
-class NeumannEntry(Entry):
+class NeumannEntry(PartEntry):
     """A grad u . n = g, n pointing outward."""
 
     kind: Literal["neumann"]
     g: Formula = 0.0
 
 
-class RobinEntry(Entry):
+class RobinEntry(PartEntry):
     """alpha u + A grad u . n = g, n pointing outward."""
 
     kind: Literal["robin"]

@@ -17,6 +17,7 @@ from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.files import Source
 from jumpnet.geometry.holes import Hole, find_holes
 from jumpnet.geometry.labels import Labeller
+from jumpnet.geometry.parts import BoundaryPart, boundary_parts, parts_from_spec
 from jumpnet.geometry.primitives import Box, Interval
 from jumpnet.geometry.randomness import Seed, numbers
 from jumpnet.geometry.shape import Shape
@@ -40,14 +41,24 @@ class Interface:
 class Partition:
     """A domain and its pieces: piece i is `pieces[i-1]`, piece 0 is the rest.
 
-    Pieces must not overlap and must lie in the domain; half-spaces, level sets and complements are cut off.
+    Pieces must not overlap and must lie in the domain; half-spaces, level sets and complements are cut off. `boundary`
+    gives names to parts of the outer boundary: {"inlet": "x1 < -0.9 and x2 > 0", "die": 2}, by a condition on the point
+    or by the number of the piece that it bounds; a point belongs to the first that it meets.
     """
 
     domain: Shape
     pieces: tuple[Shape, ...]
     names: tuple[str, ...]
+    named: tuple[BoundaryPart, ...]
 
-    def __init__(self, domain: Shape, pieces: Sequence[Shape] = (), names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        domain: Shape,
+        pieces: Sequence[Shape] = (),
+        names: Sequence[str] | None = None,
+        *,
+        boundary: Mapping[str, str | int] | None = None,
+    ) -> None:
         if not isinstance(pieces, Shape | Iterable):
             raise GeometryError(f"the pieces must be a list of shapes, not {type(pieces).__name__}.")
         pieces = (pieces,) if isinstance(pieces, Shape) else tuple(pieces)
@@ -56,6 +67,7 @@ class Partition:
         object.__setattr__(self, "domain", domain)
         object.__setattr__(self, "pieces", pieces)
         object.__setattr__(self, "names", _checked_names(names, len(pieces) + 1))
+        object.__setattr__(self, "named", boundary_parts(boundary, domain.dim, len(pieces) + 1))
         sampling.check_rest(self._labeller)
 
     @cached_property
@@ -144,10 +156,49 @@ class Partition:
 
     @cached_property
     def boundary_parts(self) -> tuple[str, ...]:
-        """The names of the parts of the outer boundary: x1-, x1+, ... of a box, else one part."""
+        """The names of the parts of the outer boundary: those given, then x1-, x1+, ... of a box, else "boundary"."""
+        return (*(part.name for part in self.named), *(self._sides[side] for side in self._sides_left))
+
+    @cached_property
+    def _sides(self) -> tuple[str, ...]:
+        """What parts are called if they have no names: the sides of a box by their walls."""
         if isinstance(self.domain, Box | Interval):
             return tuple(f"x{axis}{side}" for axis in range(1, self.dim + 1) for side in "-+")
         return ("boundary",)
+
+    @cached_property
+    def _sides_left(self) -> tuple[int, ...]:
+        """The sides of which named parts leave something."""
+        if not self.named:
+            return tuple(range(len(self._sides)))
+        seen = np.zeros(len(self._sides), bool)
+        for trace in self._walls.pilot:
+            outer = trace[self._walls.on_outer_boundary(trace)]
+            free = ~np.any([part.holds(outer.points, outer.behind) for part in self.named], axis=0)
+            seen[self._side(outer.wall[free])] = True
+        return tuple(np.flatnonzero(seen).tolist())
+
+    def _reached(self, part: BoundaryPart) -> bool:
+        """Whether some of the boundary belongs to a named part, as far as a survey tells."""
+        k = self.named.index(part)
+        walls = self._walls
+        outer = [trace[walls.on_outer_boundary(trace)] for trace in walls.pilot]
+        return any(np.any(self._part_of(t.points, t.wall, t.behind) == k) for t in outer if len(t))
+
+    def _side(self, wall: np.ndarray) -> np.ndarray:
+        return wall if len(self._sides) > 1 else np.zeros_like(wall)
+
+    def _part_of(self, x: Floats, wall: np.ndarray, piece: np.ndarray) -> np.ndarray:
+        """The part numbers (in `boundary_parts`) of points of the outer boundary on walls of the domain."""
+        if not self.named:
+            return self._side(wall)
+        # A sliver that the survey of sides missed goes to the last named part.
+        number = np.full(max(len(self._sides), len(self._walls.walls)), len(self.named) - 1)
+        number[list(self._sides_left)] = len(self.named) + np.arange(len(self._sides_left))
+        found = number[self._side(wall)]
+        for k in reversed(range(len(self.named))):
+            found = np.where(self.named[k].holds(x, piece), k, found)
+        return found
 
     def part_name(self, name: str) -> str:
         """The part meant by a name or by left, right, bottom, top, front, back."""
@@ -211,15 +262,16 @@ class Partition:
         """
         walls, parts = self._walls, self.boundary_parts
         chosen = None if part is None else parts.index(self.part_name(part))
-        of_wall = np.arange(len(walls.walls)) if len(parts) > 1 else np.zeros(len(walls.walls), dtype=int)
 
         def wanted(trace):  # type: ignore[no-untyped-def]
             found = walls.on_outer_boundary(trace)
-            return found if chosen is None else found & (of_wall[trace.wall] == chosen)
+            return (
+                found if chosen is None else found & (self._part_of(trace.points, trace.wall, trace.behind) == chosen)
+            )
 
         key = (1,) if chosen is None else (1, chosen)
         trace = walls.draw(checks.count(n, "n"), *numbers(method, seed, *key), wanted)
-        return trace.points, trace.normals, trace.behind, of_wall[trace.wall]
+        return trace.points, trace.normals, trace.behind, self._part_of(trace.points, trace.wall, trace.behind)
 
     def sample_interface(self, pair: Pair, n: int, *, seed: Seed, method: str = "random") -> tuple[Floats, Floats]:
         """`n` points uniform on the interface of the pieces a < b and unit normals pointing from b to a.
@@ -243,7 +295,8 @@ class Partition:
         domain, pieces = self.domain.spec(), [piece.spec() for piece in self.pieces]
         if domain is None or None in pieces:
             return None
-        return {"domain": domain, "pieces": pieces, "names": list(self.names)}
+        named = {"boundary": [part.spec() for part in self.named]} if self.named else {}
+        return {"domain": domain, "pieces": pieces, "names": list(self.names), **named}
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> Partition:
@@ -251,7 +304,13 @@ class Partition:
         if not isinstance(spec, Mapping) or not {"domain", "pieces"} <= set(spec):
             raise GeometryError("the description of a partition needs the entries domain and pieces.")
         pieces = [shape_from_spec(piece) for piece in spec["pieces"]]
-        return cls(shape_from_spec(spec["domain"]), pieces, spec.get("names"))
+        found = cls(shape_from_spec(spec["domain"]), pieces, spec.get("names"))
+        return found._with_parts(parts_from_spec(spec.get("boundary", []), found.dim, found.size))
+
+    def _with_parts(self, named: tuple[BoundaryPart, ...]) -> Partition:
+        """The same with named parts of the boundary, for those who have just made it."""
+        object.__setattr__(self, "named", named)
+        return self
 
     # --- checks ---------------------------------------------------------------------------------------------
 

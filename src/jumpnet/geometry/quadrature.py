@@ -49,13 +49,11 @@ def over_boundary(partition: Partition, part: str | None = None, piece: int | No
 
     def wanted(trace: Trace) -> np.ndarray:
         found = walls.on_outer_boundary(trace)
+        if chosen is not None and len(parts) > 1:
+            found = found & (partition._part_of(trace.points, trace.wall, trace.behind) == chosen)
         return found if piece is None else found & (trace.behind == piece)
 
-    return [
-        _wall(walls, k, wanted)
-        for k, pilot in enumerate(walls.pilot)
-        if (chosen is None or len(parts) == 1 or k == chosen) and wanted(pilot).any()
-    ]
+    return [_wall(walls, k, wanted) for k, pilot in enumerate(walls.pilot) if wanted(pilot).any()]
 
 
 def _walls(partition: Partition) -> Walls:

@@ -140,8 +140,11 @@ def _check_periodic(chosen: Mapping[str, Any]) -> None:
     """Periodic sides come in pairs."""
     for name, condition in chosen.items():
         if isinstance(condition, Periodic) and chosen.get(opposite(name)) != condition:
-            if name == "boundary":
-                raise ProblemError("boundary is Periodic, but only a Box has opposite sides; make the domain a Box.")
+            if not name.endswith(("-", "+")):
+                raise ProblemError(
+                    f"boundary[{name!r}] is Periodic, but only whole opposite sides of a Box can be: make the domain a "
+                    "Box, or choose another condition."
+                )
             raise ProblemError(
                 f"boundary is periodic on {name!r} but not in the same way on {opposite(name)!r}; name both sides at "
                 f'once, {{"{name[:-1]}": Periodic(...)}}.'
