@@ -19,6 +19,19 @@ def test_check_says_what_it_understood(jumpnet, elsewhere):
     assert (elsewhere / "wall.png").stat().st_size > 1000
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("chip-stack", "contact    die - solder, resistance 20"),
+        ("wells", "source     50 at [-50.0, -20.0] in sand"),
+        ("wells", "mean       20"),
+        ("composite", "x1-       periodic"),
+    ],
+)
+def test_check_tells_of_contacts_sources_and_periodic_sides(jumpnet, name, words):
+    assert words in jumpnet("check", str(EXAMPLES / f"{name}.toml")).stdout
+
+
 def test_check_for_scripts(jumpnet):
     found = json.loads(jumpnet("check", WALL, "--json").stdout)
     assert found["dimensions"] == 1 and len(found["interfaces"]) == 3
