@@ -194,8 +194,9 @@ def test_a_ball_from_triangles_is_a_ball_to_their_resolution() -> None:
 @pytest.mark.slow
 def test_a_composite_has_the_tensor_of_the_square_array() -> None:
     """Six digits; the value is that of the series in tests/driver, checked there against a published one."""
-    read, _ = solved("composite")
-    (found,) = read.effective().values()
+    read, solution = solved("composite")
+    (found,) = read.effective(solution).values()
+    assert found.solutions[0] is solution and found.solutions[1] is not solution
     np.testing.assert_allclose(found.tensor, 1.48797010351 * np.eye(2), rtol=1e-7, atol=1e-7)
     assert not found.violated and found.asymmetry <= 1e-7
     assert value("composite", "heat across") == pytest.approx(1.48797010351, rel=1e-7)

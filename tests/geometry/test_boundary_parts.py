@@ -38,6 +38,12 @@ def test_sides_of_a_box_keep_what_is_left_of_them() -> None:
         STACK.part_name("right")
 
 
+def test_parts_follow_from_points_and_normals_alone() -> None:
+    for parts in (DISK, STACK, jn.Partition(jn.Box((0, 0, 0), (1, 2, 3)), [jn.Ball((0.5, 0.5, 0.5), 0.2)])):
+        x, normals, piece, number = parts.sample_boundary(300, seed=2)
+        assert np.array_equal(parts.part_numbers(x, normals, piece), number)
+
+
 def test_lengths_of_arcs() -> None:
     assert length(DISK, "upper") == pytest.approx(2 * np.pi / 3, rel=1e-8)
     assert sum(length(DISK, part) for part in DISK.boundary_parts) == pytest.approx(2 * np.pi, rel=1e-8)

@@ -11,7 +11,7 @@ from jumpnet.errors import ProblemError
 from jumpnet.fields import ConstantField
 from jumpnet.geometry import Box, Interval, Partition
 from jumpnet.problem import Jump, Periodic, Problem, inputs
-from jumpnet.problem.conditions import GivenOnInterface, Pair
+from jumpnet.problem.conditions import GivenOnBoundary, GivenOnInterface, Pair
 from jumpnet.solution import Solution
 from jumpnet.solution.effective import EffectiveTensor, bounds_of
 
@@ -28,13 +28,15 @@ def effective_tensor(
     constants: Mapping[str, float] | None = None,
     tol: float = 1e-8,
     seed: int = 0,
+    known: Solution | None = None,
     progress: bool | Progress = False,
 ) -> EffectiveTensor:
     """The effective tensor of a periodic cell: T with <A grad u> = T <grad u>.
 
     `parts` is the cell, a box cut into pieces that goes on periodically (pieces may be cut by its sides); `A` is that
     of `Problem`, `jumps` may hold contact resistances (`Jump(R=...)`, no v and no w). For each direction the problem
-    with that unit mean gradient is solved to `tol`. The result's `bounds` are those of Voigt, Reuss and Hashin and
+    with that unit mean gradient is solved to `tol`; `known` may be a solution of one of them, with the same `A` and
+    `jumps`, which is then not solved again. The result's `bounds` are those of Voigt, Reuss and Hashin and
     Shtrikman; `violated` names those that are broken.
     """
     parts = inputs.partition(parts)
@@ -48,7 +50,10 @@ def effective_tensor(
         problem = Problem(parts, A, boundary=sides, jumps=jumps, div_A=div_A, constants=constants)
         if axis == 0:
             _check_jumps(problem)
-        solutions.append(solve(problem, tol=tol, seed=seed, progress=progress))
+        if known is not None and _is_cell_problem(known, axis):
+            solutions.append(known)
+        else:
+            solutions.append(solve(problem, tol=tol, seed=seed, progress=progress))
     return tensor_of(solutions)
 
 
@@ -75,6 +80,25 @@ def tensor_of(solutions: list[Solution]) -> EffectiveTensor:
     bounds = bounds_of(problem)
     estimate = ROOM * max(asymmetry, across) + quadrature + relative * float(np.abs(found).max())
     return EffectiveTensor((found + found.T) / 2, asymmetry, estimate, bounds, tuple(solutions))
+
+
+def _is_cell_problem(known: Solution, axis: int) -> bool:
+    """Whether a solution is that of the cell problem along an axis: it rises by the cell's length along it alone."""
+    problem = known.problem
+    if problem is None or problem.mean is None or problem.sources:
+        return False
+    if not all(isinstance(f, ConstantField) and f.number == 0.0 for f in problem.f):
+        return False
+    lower, upper = (np.asarray(end, float) for end in problem.partition.bounds)
+    for k in range(problem.dim):
+        side = problem.boundary.get(f"x{k + 1}-")
+        if side is None or side.kind != "periodic":
+            return False
+        v = side.g.function if isinstance(side.g, GivenOnBoundary) else None
+        rise = float(upper[k] - lower[k]) * (k == axis)
+        if not (isinstance(v, ConstantField) and v.number == rise):
+            return False
+    return True
 
 
 def _check_jumps(problem: Problem) -> None:

@@ -18,6 +18,7 @@ from jumpnet.geometry.parts import BoundaryPart, boundary_parts
 from jumpnet.geometry.shapes import wrapped
 from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
 from jumpnet.problem.conditions import Condition
+from jumpnet.solution import Solution
 from jumpnet.solution.effective import EffectiveTensor
 
 REST = "rest"
@@ -147,10 +148,10 @@ class Builder:
                 mean=None if self.file.mean is None else self.scope.number(self.file.mean, "mean"),
             )
 
-    def cell(self, tol: float, seed: int) -> EffectiveTensor:
-        """The effective tensor of the box as a periodic cell."""
+    def cell(self, tol: float, seed: int, known: Solution | None = None) -> EffectiveTensor:
+        """The effective tensor of the box as a periodic cell; `known` is the solution of the file's own problem."""
         A = [self._coefficient(filling, key) for key, filling in self._fillings()]
-        return effective_tensor(self.partition, A, self._jumps(), tol=tol, seed=seed)
+        return effective_tensor(self.partition, A, self._jumps(), tol=tol, seed=seed, known=known)
 
     def check_cell(self, key: str) -> None:
         """Refuse what has no effective tensor."""

@@ -30,7 +30,7 @@ def results(read: ProblemFile, solution: Solution) -> dict[str, Any]:
             name: {"value": integral.value, "quadrature error": integral.error}
             for name, integral in read.quantities(solution).items()
         },
-        "effective tensors": {name: _tensor(found) for name, found in read.effective().items()},
+        "effective tensors": {name: _tensor(found) for name, found in read.effective(solution).items()},
         "balances": {
             balance.name: {"outflow": balance.outflow.value, "source": balance.source.value, "defect": balance.defect}
             for balance in report.balances

@@ -56,10 +56,14 @@ class ProblemFile:
             if entry.kind != "effective"
         }
 
-    def effective(self) -> dict[str, EffectiveTensor]:
-        """The effective tensors that the file asks for, by name (they are all the same)."""
+    def effective(self, known: Solution | None = None) -> dict[str, EffectiveTensor]:
+        """The effective tensors that the file asks for, by name (they are all the same).
+
+        If the file's own problem is one of the cell problems, its solution need not be found again.
+        """
         names = [name for name, entry in self.file.quantities.items() if entry.kind == "effective"]
-        return dict.fromkeys(names, self.builder.cell(self.file.solve.tol, self.file.solve.seed)) if names else {}
+        wanted = self.file.solve
+        return dict.fromkeys(names, self.builder.cell(wanted.tol, wanted.seed, known)) if names else {}
 
     def reference(self) -> Solution | None:
         """The solution by finite elements, if the file asks for a comparison and they are installed."""

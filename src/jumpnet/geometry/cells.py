@@ -181,9 +181,8 @@ class Cells:
         owner = np.array([one.owner for one in self.partition._walls.walls])[wall]
         outer = (owner == 0) & (np.minimum(ahead, behind) < 0) & (np.maximum(ahead, behind) >= 0)
         outward = np.where(behind >= 0, 1.0, -1.0)[:, None] * normal
+        part = wall if len(self.partition.boundary_parts) > 1 else np.zeros_like(wall)
         low, high = np.minimum(ahead, behind), np.maximum(ahead, behind)
-        part = np.zeros(len(wall), int)
-        part[outer] = self.partition._part_of(x[outer], wall[outer], high[outer])
         between = (low >= 0) & (low != high) & (owner == np.where(low == 0, high, low))
         interfaces, runs = {}, {}
         # A run that is not all between the same pieces is no rule for either pair.

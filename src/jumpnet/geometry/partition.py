@@ -188,6 +188,14 @@ class Partition:
     def _side(self, wall: np.ndarray) -> np.ndarray:
         return wall if len(self._sides) > 1 else np.zeros_like(wall)
 
+    def part_numbers(self, x: Floats, normals: Floats, piece: np.ndarray) -> np.ndarray:
+        """The part numbers (in `boundary_parts`) of points of the outer boundary with outward normals and pieces."""
+        side = np.zeros(len(x), int)
+        if len(self._sides) > 1:  # x1-, x1+, x2-, ...
+            axis = np.argmax(np.abs(normals), axis=1)
+            side = 2 * axis + (normals[np.arange(len(x)), axis] > 0)
+        return self._part_of(x, side, piece)
+
     def _part_of(self, x: Floats, wall: np.ndarray, piece: np.ndarray) -> np.ndarray:
         """The part numbers (in `boundary_parts`) of points of the outer boundary on walls of the domain."""
         if not self.named:

@@ -48,8 +48,11 @@ def _pde(problem: Problem, points: Collocation) -> Iterator[Rows]:
 
 def _boundary(problem: Problem, points: Collocation) -> Iterator[Rows]:
     """u = g, A grad u . n = g, or alpha u + A grad u . n = g, part by part."""
+    number = points.boundary_part
+    if problem.partition.named:  # cells know of walls only
+        number = problem.partition.part_numbers(points.boundary, points.boundary_normal, points.boundary_piece)
     for index, part in enumerate(problem.partition.boundary_parts):
-        mine = points.boundary_part == index
+        mine = number == index
         if not mine.any():
             continue
         x, n, piece = points.boundary[mine], points.boundary_normal[mine], points.boundary_piece[mine]
@@ -72,11 +75,10 @@ def _periodic(problem: Problem, points: Collocation) -> Iterator[Rows]:
     parts = problem.partition
     lower, upper = (np.asarray(end, float) for end in parts.bounds)
     for axis, along in enumerate(np.eye(parts.dim)):
-        low_part, high_part = f"x{axis + 1}-", f"x{axis + 1}+"
+        low_part = f"x{axis + 1}-"
         if low_part not in problem.boundary or problem.boundary[low_part].kind != "periodic":
             continue
-        sides = [parts.boundary_parts.index(part) for part in (low_part, high_part)]
-        x = points.boundary[np.isin(points.boundary_part, sides)]
+        x = points.boundary[np.abs(points.boundary_normal[:, axis]) > 0.5]
         if not len(x):
             continue
         below, above = x.copy(), x.copy()
