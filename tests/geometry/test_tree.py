@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from jumpnet.errors import GeometryError
-from jumpnet.geometry.tree import BoxTree, CellMap
+from jumpnet.geometry.tree import BoxTree, CellMap, Lines
+
+TABLE, NONE = np.array([[0, 1]]), Lines.none(2, 2)
 
 
 def towards(corner: Any, times: int) -> BoxTree:
@@ -46,8 +48,11 @@ def test_every_face_is_between_the_two_leaves_it_names_and_none_is_missing() -> 
 
 def test_a_tree_and_its_cells_are_read_back() -> None:
     tree = towards((0.3, 0.4), 4)
-    cells = CellMap(tree, np.arange(2 * len(tree.leaves)).reshape(-1, 2))
-    again = CellMap.from_spec(cells.spec(), cells.size)
+    count = 2 * len(tree.leaves)
+    lines = Lines.none(count, 2)
+    lines.beyond[0], lines.normal[0], lines.offset[0] = 5, (1.0, 2.0), -1.0
+    cells = CellMap(tree, np.arange(count).reshape(-1, 2), lines)
+    again = CellMap.from_spec(cells.spec(), count)
     x, piece = np.random.default_rng(0).uniform(-1, 1, (50, 2)), np.arange(50) % 2
     assert np.array_equal(again(x, piece), cells(x, piece))
 
@@ -75,4 +80,17 @@ def test_a_table_of_other_cells_is_refused() -> None:
     tree = BoxTree.whole((0.0, 0.0), (1.0, 1.0))
     for table in ([[0, 7]], [[-1, 0]], [[0, 1], [1, 0]], [[0.5, 1]]):
         with pytest.raises(GeometryError, match="damaged"):
-            CellMap.from_spec({"tree": tree.spec(), "table": table}, 2)
+            CellMap.from_spec(
+                {"tree": tree.spec(), "table": table, "lines": CellMap(tree, TABLE, NONE).spec()["lines"]}, 2
+            )
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [{"beyond": [2, -1]}, {"beyond": [-2, -1]}, {"beyond": [-1]}, {"normal": [[0, float("inf")]] * 2}, {"offset": "x"}],
+    ids=str,
+)
+def test_lines_that_do_not_fit_are_refused(damage: dict[str, Any]) -> None:
+    spec = CellMap(BoxTree.whole((0.0, 0.0), (1.0, 1.0)), TABLE, NONE).spec()
+    with pytest.raises(GeometryError, match="damaged"):
+        CellMap.from_spec(spec | {"lines": spec["lines"] | damage}, 2)

@@ -11,7 +11,7 @@ import numpy as np
 
 from jumpnet.driver.features import Part, Plan, natures_of, own_parts
 from jumpnet.driver.levels import Level
-from jumpnet.geometry.cells import DEEPEST, Cells
+from jumpnet.geometry.cells import DEEPEST, Cells, Member
 from jumpnet.problem import Problem
 
 # Cells with a residual above this part of the largest are looked at.
@@ -42,13 +42,13 @@ class Cutter:
         self._cells = Cells.whole(problem.partition)
         for _ in range(FIRST_CUTS):
             self._cells = self._cells.split(self._cells.tree.leaves)
-        self._known: dict[tuple[int, int], Cell] = {member: Cell() for member in self._cells.members}
+        self._known: dict[Member, Cell] = {member: Cell() for member in self._cells.members}
 
     def plan(self) -> Plan:
         """The features of the cells as they are now."""
         parts: list[Part] = []
-        for number, (leaf, piece) in enumerate(self._cells.members):
-            cell = self._known[leaf, piece]
+        for number, member in enumerate(self._cells.members):
+            cell, piece = self._known[member], member.piece
             parts += own_parts(
                 self.problem,
                 self._natures[piece],
@@ -65,25 +65,26 @@ class Cutter:
         depth = self._cells.tree.depth
         known, cut = dict(self._known), {}
         for number in np.flatnonzero(residual > LARGE * residual.max()).tolist():
-            leaf, _ = member = self._cells.members[number]
+            member = self._cells.members[number]
             cell = known[member]
             left = residual[number] / cell.before
             helped = left < (WITH_HALF if cell.tried == "half" else WITH_MORE)
             if (helped or cell.tried == "") and cell.degree < HIGHEST:
                 known[member] = Cell(cell.degree + STEP, "more", residual[number])
-            elif depth[leaf] < DEEPEST:
-                cut[leaf] = True
+            elif depth[member.leaf] < DEEPEST:
+                cut[member.leaf] = True
         changed = known != self._known
         of_member = dict(zip(self._cells.members, residual, strict=True))
         if cut:
             before = self._cells
             self._cells = before.split(np.array(sorted(cut)))
             parent = _parents(before, self._cells)
-            for leaf, piece in self._cells.members:
-                if (leaf, piece) not in known:
-                    old = known.get((parent[leaf], piece), Cell())
-                    was = of_member.get((parent[leaf], piece), np.inf)
-                    known[leaf, piece] = Cell(max(START, old.degree - STEP), "half", was)
+            for member in self._cells.members:
+                if member not in known:
+                    # Which of two cells in the leaf it comes from does not matter much.
+                    whole = Member(parent[member.leaf], member.piece, 0)
+                    old, was = known.get(whole, Cell()), of_member.get(whole, np.inf)
+                    known[member] = Cell(max(START, old.degree - STEP), "half", was)
         self._known = known
         return changed or bool(cut)
 

@@ -107,7 +107,7 @@ class DirectSolver:
         rows = replace(rows, sites=network.placed(rows.sites))
         rows = stack([rows, cuts(self.problem, drawn.cuts)]) if len(drawn.cuts.x) else rows
         # The size of the leaf, not of what a piece has of it: the fluxes through a sliver count as much as others.
-        lower, upper = plan.cells.tree.corners(np.array([leaf for leaf, _ in plan.cells.members]))
+        lower, upper = plan.cells.tree.corners(np.array([member.leaf for member in plan.cells.members]))
         half = (upper - lower) / 2
         rows = weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)
         balances = self._balances(rows, drawn) if stream is Stream.TRAIN else []

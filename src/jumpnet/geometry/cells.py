@@ -14,6 +14,9 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.lines import Path, path_of
@@ -22,7 +25,7 @@ from jumpnet.geometry.patches import Flipped, Trimmed
 from jumpnet.geometry.randomness import EvenlySpread
 from jumpnet.geometry.regions import bisected, unit_gauss
 from jumpnet.geometry.tracing import Pair
-from jumpnet.geometry.tree import BoxTree, CellMap
+from jumpnet.geometry.tree import BoxTree, CellMap, Lines
 
 BEYOND = (0.0173, 0.0291)
 """How far the tree's box reaches beyond the domain, in parts of its size, below and above: odd numbers, so that cuts
@@ -33,6 +36,10 @@ POOL = 512
 """Points at which a leaf that walls run through is looked at."""
 FEWEST = 4
 """Of those, as many as a piece must have to count as a cell."""
+ACROSS = 24
+"""Points of a piece between which lines are drawn to see whether walls keep them apart."""
+MANY = 120
+"""Stretches of wall in a leaf beyond which it is too early to look for parts."""
 SCAN = 64
 """Places of a cut at which its piece is looked up."""
 STEP = 1e-4
@@ -91,13 +98,39 @@ class CellPoints(NamedTuple):
     cut_runs: Runs
 
 
+class Member(NamedTuple):
+    """A cell: what a leaf holds of a piece, or what of that is on one side of a line (0: below, 1: beyond)."""
+
+    leaf: int
+    piece: int
+    side: int
+
+
 @dataclass(frozen=True, eq=False)
 class Leaf:
-    """What is known of a leaf: the walls in it (and those near it, for its children), and points of each piece."""
+    """What is known of a leaf: the walls in it (and those near it, for its children), and points of each piece.
+
+    `lines` has a line (normal, offset) for each piece of which the leaf holds two parts that do not touch, as on both
+    sides of a needle.
+    """
 
     walls: Stretch
     near: Stretch
     pool: Mapping[int, Floats]
+    lines: Mapping[int, tuple[Floats, float]]
+
+    @property
+    def undivided(self) -> bool:
+        """Whether the whole leaf is of one piece."""
+        return len(self.pool) == 1 and not len(self.walls.wall)
+
+    def points(self, piece: int, side: int) -> Floats:
+        """Points of a cell."""
+        x = self.pool[piece]
+        if piece not in self.lines:
+            return x
+        normal, offset = self.lines[piece]
+        return x[(x @ normal > offset) == bool(side)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,9 +175,14 @@ class Cells:
     # --- cells ----------------------------------------------------------------------------------------------
 
     @cached_property
-    def members(self) -> tuple[tuple[int, int], ...]:
-        """The leaf and the piece of each cell."""
-        return tuple((int(leaf), piece) for leaf in self.tree.leaves for piece in sorted(self.known[leaf].pool))
+    def members(self) -> tuple[Member, ...]:
+        """The leaf, the piece and the side of each cell."""
+        found = []
+        for leaf in self.tree.leaves.tolist():
+            known = self.known[leaf]
+            for piece in sorted(known.pool):
+                found += [Member(leaf, piece, side) for side in range(2 if piece in known.lines else 1)]
+        return tuple(found)
 
     @cached_property
     def map(self) -> CellMap:
@@ -152,22 +190,27 @@ class Cells:
         leaves = self.tree.leaves
         place = {int(leaf): at for at, leaf in enumerate(leaves)}
         table = np.full((len(leaves), self.partition.size), -1)
-        for cell, (leaf, piece) in enumerate(self.members):
-            table[place[leaf], piece] = cell
+        lines = Lines.none(len(self.members), self.tree.dim)
+        for cell, (leaf, piece, side) in enumerate(self.members):
+            if side:
+                lines.beyond[cell - 1] = cell
+                lines.normal[cell - 1], lines.offset[cell - 1] = self.known[leaf].lines[piece]
+            else:
+                table[place[leaf], piece] = cell
         middle = np.mean(self.tree.corners(leaves), axis=0)
         for piece in range(self.partition.size):
             there = np.flatnonzero(table[:, piece] >= 0)
             for at in np.flatnonzero(table[:, piece] < 0):
                 nearest = there[np.argmin(((middle[there] - middle[at]) ** 2).sum(axis=1))]
                 table[at, piece] = table[nearest, piece]
-        return CellMap(self.tree, table)
+        return CellMap(self.tree, table, lines)
 
     def box(self, cell: int) -> Bounds:
         """A tight box of a cell."""
-        leaf, piece = self.members[cell]
-        points = self.known[leaf].pool[piece]
+        leaf, piece, side = self.members[cell]
+        points = self.known[leaf].points(piece, side)
         lower, upper = (np.array(end[0]) for end in self.tree.corners(np.array([leaf])))
-        if len(self.known[leaf].pool) == 1 and not len(self.known[leaf].walls.wall):
+        if self.known[leaf].undivided:
             return lower, upper
         margin = 0.03 * (upper - lower)
         return np.maximum(points.min(axis=0) - margin, lower), np.minimum(points.max(axis=0) + margin, upper)
@@ -201,18 +244,18 @@ class Cells:
         """Points in the cells; a cell that is hard to hit gets fewer."""
         found, pieces = [np.empty((0, 2))], [np.empty(0, int)]
         for cell in np.flatnonzero(counts).tolist():
-            leaf, piece = self.members[cell]
+            leaf, piece, side = self.members[cell]
             lower, upper = self.box(cell)
-            alone = len(self.known[leaf].pool) == 1 and not len(self.known[leaf].walls.wall)
             x, rounds = np.empty((0, 2)), 0
             even = EvenlySpread(rng)
             while len(x) < counts[cell] and rounds < 8:
                 fresh = lower + even.random((int(1.5 * counts[cell]) + 16, 2)) * (upper - lower)
-                if not alone:
+                if not self.known[leaf].undivided:
                     fresh = fresh[self.partition.label(fresh) == piece]
+                    fresh = fresh[self.map(fresh, np.full(len(fresh), piece)) == cell]
                 x, rounds = np.concatenate([x, fresh]), rounds + 1
             if len(x) < counts[cell]:  # a sliver: what was seen of it when it was looked at
-                x = np.concatenate([x, self.known[leaf].pool[piece]])
+                x = np.concatenate([x, self.known[leaf].points(piece, side)])
             found.append(x[: counts[cell]])
             pieces.append(np.full(len(found[-1]), piece))
         return np.concatenate(found), np.concatenate(pieces)
@@ -222,16 +265,14 @@ class Cells:
         of_wall: dict[int, list[tuple[Floats, ...]]] = defaultdict(list)
         runs = 0
         of_leaf: dict[int, int] = {}
-        for cell, (leaf, _) in enumerate(self.members):
+        for cell, (leaf, _, _) in enumerate(self.members):
             of_leaf[leaf] = max(of_leaf.get(leaf, 0), int(counts[cell]))
         for leaf, count in of_leaf.items():
             walls = self.known[leaf].walls
             if not len(walls.wall):
                 continue
             size = self._size(leaf)
-            # A run is a wall without a break.
-            new = np.r_[True, (np.diff(walls.wall) != 0) | (walls.first[1:] > walls.last[:-1] + 1e-13)]
-            for run in np.split(np.arange(len(new)), np.flatnonzero(new)[1:]):
+            for run in _runs(walls):
                 if np.linalg.norm(walls.end[run] - walls.start[run], axis=1).sum() < 1e-3 * size:
                     continue
                 start, width = walls.first[run[0]], walls.last[run[-1]] - walls.first[run[0]]
@@ -270,7 +311,9 @@ class Cells:
             for a, b, piece in zip(ends[:-1], ends[1:], labels[one, np.r_[0, place_of_break[mine] + 1]], strict=True):
                 if piece < 0:
                     continue
-                low, high = (table[place[leaf], piece] for leaf in (faces.low[one], faces.high[one]))
+                middle = faces.start[one] + (a + b) / 2 * (faces.end[one] - faces.start[one])
+                either = np.array([table[place[leaf], piece] for leaf in (faces.low[one], faces.high[one])])
+                low, high = self.map.beside_line(either, middle)
                 if low == high:
                     continue
                 count = int(max(counts[low], counts[high]))
@@ -316,7 +359,7 @@ def _looked_at(partition: Partition, paths: tuple[Path, ...], tree: BoxTree, num
     x = lower + EvenlySpread().random((POOL if len(walls.wall) else 8, 2)) * (upper - lower)
     if not len(walls.wall):
         piece = int(partition.label(x[:1])[0])
-        return Leaf(walls, near, {piece: x} if piece >= 0 else {})
+        return Leaf(walls, near, {piece: x} if piece >= 0 else {}, {})
     beside = []
     for wall in np.unique(walls.wall):
         mine = walls.wall == wall
@@ -327,7 +370,52 @@ def _looked_at(partition: Partition, paths: tuple[Path, ...], tree: BoxTree, num
     x = x[np.all((x >= lower) & (x <= upper), axis=1)]
     label = partition.label(x)
     counts = np.bincount(label[label >= 0], minlength=partition.size)
-    return Leaf(walls, near, {int(piece): x[label == piece] for piece in np.flatnonzero(counts >= FEWEST)})
+    pool = {int(piece): x[label == piece] for piece in np.flatnonzero(counts >= FEWEST)}
+    lines = {}
+    # A single wall leaves everything in one part; many are for smaller leaves to sort out.
+    if len(_runs(walls)) > 1 and len(walls.wall) <= MANY:
+        found = {piece: _line_between_parts(points, near) for piece, points in pool.items()}
+        lines = {piece: line for piece, line in found.items() if line is not None}
+    return Leaf(walls, near, pool, lines)
+
+
+def _runs(walls: Stretch) -> list[np.ndarray]:
+    """The stretches that follow each other without a break."""
+    if not len(walls.wall):
+        return []
+    new = np.r_[True, (np.diff(walls.wall) != 0) | (walls.first[1:] > walls.last[:-1] + 1e-13)]
+    return np.split(np.arange(len(new)), np.flatnonzero(new)[1:])
+
+
+def _line_between_parts(points: Floats, walls: Stretch) -> tuple[Floats, float] | None:
+    """A line between two parts of a piece that walls keep apart; None for one part, more than two, or no such line."""
+    # Those beside the walls come last, and are the ones that a line must tell apart.
+    x = np.concatenate([points[:ACROSS], points[max(ACROSS, len(points) - 2 * ACROSS) :]])
+    first, second = np.triu_indices(len(x), 1)
+    a, b = x[first, None], x[second, None]
+    start, along = walls.start[None], (walls.end - walls.start)[None]
+
+    def turn(u: Floats, v: Floats) -> Floats:
+        return u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0]
+
+    # Both ends of each on different sides of the other.
+    apart = (turn(along, a - start) > 0) != (turn(along, b - start) > 0)
+    apart &= (turn(b - a, start - a) > 0) != (turn(b - a, start + along - a) > 0)
+    open_ = ~apart.any(axis=1)
+    graph = coo_array((np.ones(open_.sum()), (first[open_], second[open_])), shape=(len(x), len(x)))
+    count, part = connected_components(graph, directed=False)
+    sizes = np.bincount(part)
+    if count != 2 or sizes.min() < FEWEST:
+        return None
+    # The widest margin m: s (n . x - c) >= m with |n| bounded.
+    middle, size = x.mean(axis=0), np.ptp(x, axis=0).max()
+    y, sign = (x - middle) / size, np.where(part == 0, -1.0, 1.0)[:, None]
+    sides = np.hstack([-sign * y, sign, np.ones((len(x), 1))])
+    best = linprog([0, 0, 0, -1], sides, np.zeros(len(x)), bounds=[(-1, 1), (-1, 1), (None, None), (0, None)])
+    if best.x is None or best.x[3] <= 0:
+        return None
+    normal = best.x[:2] / size
+    return normal, float(best.x[2] + normal @ middle)
 
 
 def _followed(paths: tuple[Path, ...], walls: Stretch, lower: Floats, upper: Floats) -> Stretch:

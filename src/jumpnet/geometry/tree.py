@@ -156,17 +156,32 @@ class BoxTree:
         return tree
 
 
+class Lines(NamedTuple):
+    """Lines (or planes) between two cells of one piece in one leaf: where normal . x > offset, `beyond` is meant.
+
+    One entry for each cell; `beyond` is -1 for those that are alone in their leaf.
+    """
+
+    beyond: np.ndarray
+    normal: Floats
+    offset: Floats
+
+    @staticmethod
+    def none(cells: int, dim: int) -> Lines:
+        """No lines."""
+        return Lines(np.full(cells, -1), np.zeros((cells, dim)), np.zeros(cells))
+
+
 @dataclass(frozen=True, eq=False)
 class CellMap:
-    """The cell of a point that is seen from the side of a piece: table[place of its leaf, piece]."""
+    """The cell of a point that is seen from the side of a piece: table[place of its leaf, piece].
+
+    What a leaf holds of a piece may fall apart; then a line tells which of two cells is meant.
+    """
 
     tree: BoxTree
     table: np.ndarray
-
-    @property
-    def size(self) -> int:
-        """The number of cells."""
-        return int(self.table.max()) + 1
+    lines: Lines
 
     @cached_property
     def place(self) -> np.ndarray:
@@ -176,11 +191,17 @@ class CellMap:
         return place
 
     def __call__(self, x: Floats, piece: np.ndarray) -> np.ndarray:
-        return self.table[self.place[self.tree.find(x)], piece]
+        return self.beside_line(self.table[self.place[self.tree.find(x)], piece], x)
+
+    def beside_line(self, cell: np.ndarray, x: Floats) -> np.ndarray:
+        """The cell itself, or the one beyond its line."""
+        beyond, normal, offset = (part[cell] for part in self.lines)
+        return np.where((beyond >= 0) & ((normal * x).sum(axis=-1) > offset), beyond, cell)
 
     def spec(self) -> dict[str, Any]:
         """The map as JSON."""
-        return {"tree": self.tree.spec(), "table": self.table.tolist()}
+        lines = {name: part.tolist() for name, part in self.lines._asdict().items()}
+        return {"tree": self.tree.spec(), "table": self.table.tolist(), "lines": lines}
 
     @staticmethod
     def from_spec(spec: dict[str, Any], cells: int) -> CellMap:
@@ -191,4 +212,14 @@ class CellMap:
             raise GeometryError("the file's table of cells does not fit its tree of boxes; it is damaged.")
         if table.min() < 0 or table.max() >= cells:
             raise GeometryError(f"the file's table of cells names others than its {cells}; it is damaged.")
-        return CellMap(tree, table)
+        try:
+            read = spec["lines"]
+            lines = Lines(np.array(read["beyond"]), np.array(read["normal"], float), np.array(read["offset"], float))
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise GeometryError("the file's lines between cells cannot be read; it is damaged.") from None
+        shapes = [part.shape for part in lines] == [(cells,), (cells, tree.dim), (cells,)]
+        if not shapes or lines.beyond.dtype.kind != "i" or not np.isfinite(np.c_[lines.normal, lines.offset]).all():
+            raise GeometryError("the file's lines do not fit its cells; it is damaged.")
+        if lines.beyond.min() < -1 or lines.beyond.max() >= cells:
+            raise GeometryError(f"the file's lines name other cells than its {cells}; it is damaged.")
+        return CellMap(tree, table, lines)
