@@ -15,7 +15,7 @@ from jumpnet.baselines.evaluation import InPiece, MeshFunction, as_solution
 from jumpnet.baselines.meshes import FittedMesh, Surface, boundary_part, fitted_mesh, function_of, points_of
 from jumpnet.baselines.ngsolve import ngsolve
 from jumpnet.errors import GeometryError, ModelError
-from jumpnet.fields import ConstantField, Field
+from jumpnet.fields import is_zero
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
@@ -73,7 +73,7 @@ def fem(
 def check_covered(problem: Problem) -> None:
     """ModelError for what these elements do not have."""
     without = {
-        "contact resistances": any(not _zero(jump.R) for jump in problem.jumps.values()),
+        "contact resistances": any(not is_zero(jump.R) for jump in problem.jumps.values()),
         "periodic sides": any(condition.kind == "periodic" for condition in problem.boundary.values()),
         "point sources": bool(problem.sources),
         "measured data": problem.data is not None,
@@ -85,10 +85,6 @@ def check_covered(problem: Problem) -> None:
         raise ModelError(
             f"the problem has {' and '.join(found)}, which finite elements here are without; use jn.solve."
         )
-
-
-def _zero(function: Field) -> bool:
-    return isinstance(function, ConstantField) and function.number == 0.0
 
 
 def _fitted(problem: Problem, size: float, order: int, unknowns: int | None) -> tuple[Any, list[MeshFunction], int]:

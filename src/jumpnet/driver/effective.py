@@ -8,7 +8,7 @@ import numpy as np
 from jumpnet.driver.progress import Progress
 from jumpnet.driver.solving import solve
 from jumpnet.errors import ProblemError
-from jumpnet.fields import ConstantField
+from jumpnet.fields import ConstantField, is_zero
 from jumpnet.geometry import Box, Interval, Partition
 from jumpnet.problem import Jump, Periodic, Problem, inputs
 from jumpnet.problem.conditions import GivenOnBoundary, GivenOnInterface, Pair
@@ -87,7 +87,7 @@ def _is_cell_problem(known: Solution, axis: int) -> bool:
     problem = known.problem
     if problem is None or problem.mean is None or problem.sources:
         return False
-    if not all(isinstance(f, ConstantField) and f.number == 0.0 for f in problem.f):
+    if not all(is_zero(f) for f in problem.f):
         return False
     lower, upper = (np.asarray(end, float) for end in problem.partition.bounds)
     for k in range(problem.dim):
@@ -105,5 +105,5 @@ def _check_jumps(problem: Problem) -> None:
     for pair, jump in problem.jumps.items():
         for name, given in (("v", jump.v), ("w", jump.w)):
             function = given.function if isinstance(given, GivenOnInterface) else None
-            if not (isinstance(function, ConstantField) and function.number == 0.0):
+            if function is None or not is_zero(function):
                 raise ProblemError(f"{name} on interface {pair} is not zero; a cell problem has only resistances, R.")

@@ -14,6 +14,7 @@ from jumpnet.fields.scalar import (
     Field,
     Values,
     field_from_spec,
+    is_zero,
     scalar_field,
 )
 from jumpnet.fields.tensor import TensorField, tensor_field, tensor_from_spec
@@ -31,6 +32,7 @@ __all__ = [
     "call_checked",
     "field_from_spec",
     "finite_number",
+    "is_zero",
     "point",
     "scalar_field",
     "spline_coefficients",

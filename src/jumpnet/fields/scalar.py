@@ -116,6 +116,11 @@ class CallableField(Field):
         return None
 
 
+def is_zero(function: Values) -> bool:
+    """Whether a function is known to be zero everywhere, without looking at points."""
+    return isinstance(function, ConstantField) and function.number == 0.0
+
+
 def scalar_field(source: Any, dim: int, *, what: str, constants: Mapping[str, float] | None = None) -> Field:
     """The field meant by a number, a formula, a callable or a Field; `what` names it in error messages."""
     if isinstance(source, Field):

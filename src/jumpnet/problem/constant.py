@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jumpnet.errors import ProblemError
-from jumpnet.fields import ConstantField, Values
+from jumpnet.fields import is_zero
 from jumpnet.geometry.quadrature import over_boundary, over_interface, over_piece
 from jumpnet.geometry.rules import ENDS, NOTHING, Integral, total
 from jumpnet.problem.conditions import GivenOnBoundary, GivenOnInterface
@@ -54,10 +54,10 @@ def _released(problem: Problem) -> Integral:
     parts, found = problem.partition, NOTHING
     for piece in range(parts.size):
         f = problem.f[piece]
-        if not _is_zero(f):
+        if not is_zero(f):
             found = found + over_piece(parts, piece)(lambda x, n, f=f: f.value(x))
     for pair, jump in problem.jumps.items():
-        if not (isinstance(jump.w, GivenOnInterface) and _is_zero(jump.w.function)):
+        if not (isinstance(jump.w, GivenOnInterface) and is_zero(jump.w.function)):
             found = found + total(over_interface(parts, pair), jump.w.value)
     strength = [source.q for source in problem.sources]
     return found + Integral(-sum(strength), 0.0, float(np.abs(strength).sum()) if strength else 0.0)
@@ -68,7 +68,7 @@ def _leaving(problem: Problem) -> Integral:
     parts, found = problem.partition, NOTHING
     for part, condition in problem.boundary.items():
         g = condition.g
-        if condition.kind == "periodic" or (isinstance(g, GivenOnBoundary) and _is_zero(g.function)):
+        if condition.kind == "periodic" or (isinstance(g, GivenOnBoundary) and is_zero(g.function)):
             continue
 
         def flux(x: np.ndarray, normals: np.ndarray, part: str = part) -> np.ndarray:
@@ -77,7 +77,3 @@ def _leaving(problem: Problem) -> Integral:
 
         found = found + total(over_boundary(parts, part), flux)
     return found
-
-
-def _is_zero(function: Values) -> bool:
-    return isinstance(function, ConstantField) and function.number == 0.0

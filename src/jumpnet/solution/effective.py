@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from jumpnet.fields import ConstantField
+from jumpnet.fields import is_zero
 from jumpnet.geometry import Partition
 from jumpnet.geometry.quadrature import over_piece
 
@@ -134,7 +134,7 @@ def bounds_of(problem: Problem) -> Bounds:
         else:
             known = next((other for other in scalars if abs(other - k) <= SAME * k), k)
             scalars[known] = scalars.get(known, 0.0) + share
-    perfect = all(isinstance(j.R, ConstantField) and j.R.number == 0.0 for j in problem.jumps.values())
+    perfect = all(is_zero(jump.R) for jump in problem.jumps.values())
     materials = tuple(sorted((scalars or {}).items()))
     narrow = None
     if materials:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jumpnet.errors import SolutionError
-from jumpnet.fields import ConstantField
+from jumpnet.fields import is_zero
 from jumpnet.geometry import Partition
 from jumpnet.geometry.quadrature import over_boundary, over_interface, over_piece
 from jumpnet.geometry.rules import NOTHING, Integral, Integrand, total
@@ -115,7 +115,7 @@ def _source(solution: Solution, problem: Problem, piece: int) -> Integral:
     f, lam = problem.f[piece], problem.lam[piece]
     strength = [-source.q for source in problem.sources if source.piece == piece]
     points = Integral(float(sum(strength)), 0.0, float(sum(map(abs, strength))))
-    without_f, without_lam = (isinstance(v, ConstantField) and v.number == 0.0 for v in (f, lam))
+    without_f, without_lam = is_zero(f), is_zero(lam)
     if without_f and without_lam:
         return points
 
