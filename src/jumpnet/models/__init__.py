@@ -18,6 +18,7 @@ from jumpnet.models.specs import (
     suggested_dim,
 )
 from jumpnet.models.storage import network_from_spec, network_spec
+from jumpnet.models.sums import frozen_values
 from jumpnet.models.system import Network, System, site_values
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Unlabelled",
     "network_from_spec",
     "network_spec",
+    "frozen_values",
     "site_values",
     "suggested_dim",
 ]

@@ -40,14 +40,16 @@ def plot_jumps(
     found = _by_pair(interface_curves(partition, grid))
     chosen = _chosen(found, pair)
     flux = all(tensor is not None for tensor in solution.tensors) and bool(solution.tensors)
-    figure = new_figure(4.6 * len(chosen) + 0.4, 5.6 if flux else 4.0)
+    across, down = min(len(chosen), 2), -(-len(chosen) // 2)
+    figure = new_figure(4.6 * across + 0.4, (5.6 if flux else 4.0) * down)
     rows = 3 if flux else 2
-    places = figure.subplots(rows, len(chosen), squeeze=False, sharex="col", height_ratios=[1.5, 1, 1][:rows])
-    for column, key in zip(places.T, chosen, strict=True):
-        _draw(solution, column, key, found[key])
+    blocks = np.atleast_2d(figure.subfigures(down, across, squeeze=False)).ravel()
+    for block, key in zip(blocks, chosen, strict=False):
+        places = block.subplots(rows, 1, sharex=True, height_ratios=[1.5, 1, 1][:rows])
+        _draw(solution, places, key, found[key])
         names = (partition.names[k] for k in key)
-        column[0].set_title(" | ".join(names), fontsize=10, color=INK)
-    figure.align_ylabels()
+        places[0].set_title(" | ".join(names), fontsize=10, color=INK)
+        block.align_ylabels()
     return finished(figure, path)
 
 

@@ -20,7 +20,7 @@ from jumpnet.expressions import shorten
 from jumpnet.fields import Field, TensorField
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
-from jumpnet.models import Frozen, Network, site_values
+from jumpnet.models import Frozen, Network, frozen_values, site_values
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem, Supplement
 from jumpnet.rows import Sites
@@ -337,10 +337,16 @@ class Solution:
         )
         result = np.empty(n)
 
+        sums = isinstance(self.network, Frozen) and order == 0
+
         def evaluate(part: slice, taken: slice | np.ndarray) -> None:
+            parts = (x[part], cell[part], whole[0][part], whole[1][part])
+            if sums:
+                u = frozen_values(self.network, self.theta, x[part], cell[part])  # pyright: ignore[reportArgumentType]
+                result[part] = self.scale * parts[2] * u + self.supplement.functional(*parts)
+                return
             sites = self.atlas.push(Sites(x[taken], cell[taken], *(a[taken] for a in whole), order=order))
             values = self.scale * site_values(self.network, self.theta, sites)[: part.stop - part.start]
-            parts = (x[part], cell[part], whole[0][part], whole[1][part])
             result[part] = values + self.supplement.functional(*parts)
 
         each_batch(evaluate, n)

@@ -1,0 +1,33 @@
+"""Sums of frozen features against all of them times their weights."""
+
+import numpy as np
+import pytest
+
+from jumpnet.models.families import Legendre, Powers, Products, Solid
+from jumpnet.models.sums import summed
+from jumpnet.rows import Sites
+
+FAMILIES = [
+    Legendre(1, 9),
+    Legendre(2, 7),
+    Legendre(2, 7, constant=False),
+    Legendre(3, 5),
+    Legendre(4, 3),
+    Powers(8),
+    Powers(8, constant=True),
+    Powers(5, constant=True, logarithm=True),
+    Powers(0, constant=True),
+    Products(3),
+    Solid(3),
+]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=str)
+def test_sums_are_those_of_all_functions(family):
+    rng = np.random.default_rng(2)
+    y, weights = rng.uniform(-1, 1, (40, family.inputs)), rng.standard_normal(family.size)
+    n, k = y.shape
+    sites = Sites(y, np.zeros(n, np.int32), np.ones(n), np.zeros((n, k)), np.zeros((n, k, k)))
+    expected = family.functionals(sites) @ weights
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(summed(family, y, weights), expected, rtol=0, atol=1e-13 * max(scale, 1) * family.size)
