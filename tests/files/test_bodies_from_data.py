@@ -76,8 +76,6 @@ RESOLUTION: dict[str, tuple[Callable[[Path, int], tuple[str, str]], int, float]]
 @pytest.mark.parametrize("k", [1e-3, 10.0, 1e3])
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if "," in n else n for n in RESOLUTION])
 def test_the_closed_form_is_met_to_the_resolution_of_the_data(name: str, k: float, tmp_path: Path) -> None:
-    if name == "disk, polygon" and k < 1:
-        pytest.xfail("an insulating polygon of many corners: stalls at an error of 7e-2 (and says so)")
     make, d, resolution = RESOLUTION[name]
     domain, body = make(tmp_path, d)
     path = tmp_path / "a.toml"
