@@ -263,11 +263,17 @@ def bench(
         ),
     ] = "",
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: about two minutes.")] = False,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            "--seeds", parser=_whole(0), metavar="N", help="Trainings of each kind (0: ten, or one if quick)."
+        ),
+    ] = 0,
 ) -> None:
     """Measure time and accuracy beside other ways to the same numbers, as ratios."""
     from jumpnet.cli.bench import run
 
-    raise typer.Exit(run(ctx.obj, output, only, quick))
+    raise typer.Exit(run(ctx.obj, output, only, quick, seeds))
 
 
 @app.command(epilog="Example: jumpnet info --json")

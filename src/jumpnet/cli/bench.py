@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from jumpnet.experiments.bench.report import Report, Table
 
 
-def run(session: Session, output: str, only: str, quick: bool) -> int:
+def run(session: Session, output: str, only: str, quick: bool, seeds: int) -> int:
     """Measure what is asked for, print each table when it is complete, and keep the files up to date."""
     from jumpnet.experiments.bench import plan, suite
     from jumpnet.experiments.bench.report import Report
@@ -20,6 +21,9 @@ def run(session: Session, output: str, only: str, quick: bool) -> int:
     names = [name.strip() for name in only.split(",") if name.strip()]
     comparisons, folder = suite.chosen(names), output_directory(output)
     command = "jumpnet bench" + " --quick" * quick + (f" --only {','.join(names)}" if names else "")
+    chosen = plan.QUICK if quick else plan.FULL
+    if seeds:
+        command, chosen = f"{command} --seeds {seeds}", replace(chosen, seeds=seeds)
     report = Report(command, machine())
 
     def changed(table: "Table", done: bool) -> None:
@@ -29,7 +33,7 @@ def run(session: Session, output: str, only: str, quick: bool) -> int:
             _draw(session, folder, table)
 
     with _shown(session) as tell:
-        suite.run(report, comparisons, plan.QUICK if quick else plan.FULL, tell, changed)
+        suite.run(report, comparisons, chosen, tell, changed)
     session.say_written()
     return SOLVED
 
