@@ -129,7 +129,8 @@ def _mean(solution: Solution, parts: Partition) -> float:
     """The mean over the domain by the cheaper rule of each piece; bodies in space are sampled at some points."""
     whole, total = 0.0, 0.0
     for piece in range(parts.size):
-        rule = over_piece(parts, piece).rules[-1]
+        # Point sources are integrable, but not smooth: for them the better rule.
+        rule = over_piece(parts, piece).rules[0 if solution.supplement.singular else -1]
         x, weights = rule.points[:MEAN_POINTS], rule.weights[:MEAN_POINTS]
         if over_piece(parts, piece).sampled:
             weights = weights * (rule.weights.sum() / weights.sum())
