@@ -265,9 +265,7 @@ def bench(
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: about two minutes.")] = False,
     seeds: Annotated[
         int,
-        typer.Option(
-            "--seeds", parser=_whole(0), metavar="N", help="Trainings of each kind (0: ten, or one if quick)."
-        ),
+        typer.Option("--seeds", parser=_whole(0), metavar="N", help="Trainings of each kind; 0: ten, quickly one."),
     ] = 0,
 ) -> None:
     """Measure time and accuracy beside other ways to the same numbers, as ratios."""

@@ -20,6 +20,9 @@ from jumpnet.optim import Record, Status
 
 # The estimate is this many times what the last changes suggest.
 ROOM = 5.0
+# Of the error that a unit of residual meant before, so much is still believed at the next level; changes of cells touch
+# a part of the domain only and may show less than there is.
+KEPT, KEPT_CUT = 0.5, 0.7
 # Levels and unknowns after which the search ends, with whole pieces and with pieces cut into cells.
 MOST_LEVELS, MOST_LEVELS_CUT = 20, 40
 MOST_UNKNOWNS, MOST_IN_CELLS = 6000, 30000
@@ -78,7 +81,8 @@ class _Track:
         last, best = self.last, self.best
         assert last is not None and best is not None
         change = rms(after.values - last.values)
-        self._factor = max(change / max(last.residual, 1e-300), self._factor / 2)
+        kept = KEPT if after.plan.cells is None else KEPT_CUT
+        self._factor = max(change / max(last.residual, 1e-300), kept * self._factor)
         self.idle = 0 if after.residual < slow * max(last.residual, best.residual) else self.idle + 1
         estimate = ROOM * self._factor * after.residual
         if best.plan.cells is not after.plan.cells and (best.plan.cells is None or after.plan.cells is None):
