@@ -108,7 +108,7 @@ WRONG = {
     "n": (lambda: ONE.sample_interior(-1, seed=0), "n must be a whole number"),
     "n float": (lambda: ONE.sample_boundary(1.5, seed=0), "n must be a whole number"),
     "minimum": (lambda: ONE.sample_interior(10, seed=0, minimum=6), "10 points cannot give each of 2 pieces 6"),
-    "method": (lambda: ONE.sample_interior(10, seed=0, method="halton"), '"random" or "sobol"'),
+    "method": (lambda: ONE.sample_interior(10, seed=0, method="halton"), '"random", "sobol" or "even"'),
     "seed none": (lambda: ONE.sample_interior(10, seed=None), "seed must be a whole number"),
     "seed negative": (lambda: ONE.sample_interior(10, seed=-1), "seed must be a whole number"),
     "seed float": (lambda: ONE.sample_interior(10, seed=0.5), "seed must be a whole number"),
