@@ -79,3 +79,18 @@ def test_which_partitions_can_be_cut() -> None:
     assert not Cells.possible(problems.pde3().partition)
     assert not Cells.possible(problems.pde5().partition)
     assert not Cells.possible(jn.Partition.chain([0, 1, 2]))
+
+
+def test_named_parts_of_the_boundary_are_those_of_the_partition() -> None:
+    named = {"hot": "x1 > 0.99 and x2 > 0", "foot": 1}
+    parts = jn.Partition(BOX, [jn.Box((-1, -1), (0, 0))], boundary=named)
+    cells = Cells.whole(parts)
+    cells = cells.split(cells.tree.leaves)
+    counts = np.full(len(cells.members), 9)
+    drawn = cells.draw(counts, counts, np.random.default_rng(0), even=True)
+    name = np.array(parts.boundary_parts)[drawn.boundary_part]
+    x, y = drawn.boundary.T
+    assert np.array_equal(name == "hot", (x > 0.99) & (y > 0)) and np.array_equal(
+        name == "foot", drawn.boundary_piece == 1
+    )
+    assert set(name) == {"hot", "foot", "x1-", "x1+", "x2-", "x2+"}
