@@ -18,7 +18,8 @@ Compiled = Callable[[NDArray[np.float64], Sequence[float]], NDArray[np.float64]]
 CACHE = 1024  # compiled vectors and derivatives kept; the many pieces of one problem often share a formula
 
 # sympy's own Abs, sign, Max and Min differentiate to complex parts and Dirac deltas; these four differentiate
-# to what holds almost everywhere on the real line, which is what collocation needs.
+# to what holds almost everywhere on the real line, which is what collocation needs. Their `eval` is sympy's name for
+# what a function makes of numbers; it is given expressions that the whitelist let through, never text.
 
 
 class RealSign(sympy.Function):

@@ -1,5 +1,6 @@
 """The shapes a problem file may name: what each is written with, and how it is made."""
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from math import radians
 from typing import Annotated, Any, Literal
@@ -37,12 +38,12 @@ class Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class ShapeEntry(Entry):
+class ShapeEntry(Entry, ABC):
     """A region; `kind` says which."""
 
+    @abstractmethod
     def make(self, scope: Scope, key: str) -> Shape:
         """The shape itself."""
-        raise NotImplementedError
 
 
 class IntervalEntry(ShapeEntry):

@@ -16,7 +16,7 @@ from jumpnet.geometry import checks
 from jumpnet.geometry.arc import ArcPatch, curve_bounds, enclosed_area, parameter_nodes, wrap
 from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.chunks import evaluate
-from jumpnet.geometry.foot import FootFinder
+from jumpnet.geometry.foot import FootFinder, Outlined
 from jumpnet.geometry.outline import Outline, crosses_itself
 from jumpnet.geometry.shape import Patch, Shape
 
@@ -139,7 +139,7 @@ class Star(Shape):
 
 
 @dataclass(frozen=True)
-class Curve(Shape):
+class Curve(Outlined):
     """The region inside a closed curve, 0 <= t < 2 pi: two formulas x(t), y(t) or one callable t -> (n, 2)."""
 
     x: Source
@@ -228,15 +228,6 @@ class Curve(Shape):
     @property
     def volume(self) -> float:
         return abs(self._area)
-
-    def level(self, x: ArrayLike) -> Floats:
-        return self._finder.signed_distance(checks.points(x, 2))
-
-    def contains(self, x: ArrayLike, slack: float = 0.0) -> np.ndarray:
-        return self._finder.contains(checks.points(x, 2), slack)
-
-    def normal(self, x: ArrayLike) -> Floats:
-        return self._finder.normal(checks.points(x, 2))
 
     def patches(self, within: Bounds | None = None) -> tuple[Patch, ...]:
         return (ArcPatch(self, self._nodes, self._orientation),)

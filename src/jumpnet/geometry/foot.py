@@ -12,10 +12,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from jumpnet.geometry import checks
 from jumpnet.geometry.arc import CUSP, ClosedCurve
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.outline import Outline
+from jumpnet.geometry.shape import Shape
 
 if TYPE_CHECKING:
     from scipy.spatial import KDTree
@@ -143,3 +146,21 @@ def newton_step(gap: Floats, v: Floats, acceleration: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         step = slope / np.where(bend > 0.1 * speed2, bend, speed2)
     return np.where(np.isfinite(step), step, 0.0)
+
+
+class Outlined(Shape):
+    """A plane region that is known by the nearest points of its boundary."""
+
+    @cached_property
+    @abstractmethod
+    def _finder(self) -> Finder:
+        """What finds them."""
+
+    def level(self, x: ArrayLike) -> Floats:
+        return self._finder.signed_distance(checks.points(x, 2))
+
+    def contains(self, x: ArrayLike, slack: float = 0.0) -> np.ndarray:
+        return self._finder.contains(checks.points(x, 2), slack)
+
+    def normal(self, x: ArrayLike) -> Floats:
+        return self._finder.normal(checks.points(x, 2))

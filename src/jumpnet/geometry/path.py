@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jumpnet.errors import GeometryError
-from jumpnet.geometry import bezier, checks
+from jumpnet.geometry import bezier
 from jumpnet.geometry.arc import ArcPatch
 from jumpnet.geometry.bezier import Loops, PathFinder
 from jumpnet.geometry.checks import Bounds, Floats
+from jumpnet.geometry.foot import Outlined
 from jumpnet.geometry.outline import crossing
-from jumpnet.geometry.shape import Patch, Shape
+from jumpnet.geometry.shape import Patch
 
 MOST_SEGMENTS = 200_000
 """More segments than this are refused: they would be slow, and hardly meant."""
@@ -24,7 +25,7 @@ Loop = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, init=False)
-class Path(Shape):
+class Path(Outlined):
     """The region inside closed paths of cubic Bézier segments; a path inside another cuts a hole (even-odd rule).
 
     Each loop is a list of points: start, control, control, start of the next segment, control, control, and so on;
@@ -79,15 +80,6 @@ class Path(Shape):
     @cached_property
     def _area(self) -> float:
         return sum(bezier.area(loop) for loop in self._loops.loops)
-
-    def level(self, x: ArrayLike) -> Floats:
-        return self._finder.signed_distance(checks.points(x, 2))
-
-    def contains(self, x: ArrayLike, slack: float = 0.0) -> np.ndarray:
-        return self._finder.contains(checks.points(x, 2), slack)
-
-    def normal(self, x: ArrayLike) -> Floats:
-        return self._finder.normal(checks.points(x, 2))
 
     def patches(self, within: Bounds | None = None) -> tuple[Patch, ...]:
         return tuple(ArcPatch(self._loops, nodes) for nodes in self._loops.nodes)
