@@ -2,8 +2,9 @@
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -14,7 +15,8 @@ from scipy.optimize import least_squares
 
 import jumpnet as jn
 from jumpnet._precision import float64
-from jumpnet.optim import LBFGS, Adam, History, LevenbergMarquardt, Status, minimise
+from jumpnet.optim import LBFGS, Adam, History, LevenbergMarquardt, Record, Status, minimise
+from jumpnet.optim.loop import Leg, Stop
 
 EPS = np.finfo(float).eps
 
@@ -138,6 +140,27 @@ def test_a_stall() -> None:
     result, _ = minimise(LM(tol=0.0, stall=15), FIT, FIT_START)
     assert result.status is Status.STALLED and 15 <= result.steps < 200
     assert "progress stopped" in str(result.status)
+
+
+@pytest.mark.parametrize(
+    "losses, limit, ends",
+    [
+        (np.logspace(0, -6, 150), 1000, False),  # 3 decades in the second half: 9 more in 225 steps
+        (np.logspace(0, -6, 150), 300, True),  # 150 steps left
+        (np.r_[np.logspace(0, -6, 75), np.full(75, 1e-6)], 1000, True),
+        (np.r_[np.logspace(0, -6, 75), np.full(15, 1e-6)], 1000, False),  # too early to say
+        (np.r_[np.logspace(0, -16, 75), np.full(75, 1e-16)], 1000, False),  # there
+    ],
+)
+def test_a_hopeless_run_gives_way(losses: np.ndarray, limit: int, ends: bool) -> None:
+    leg = Leg.begin(SimpleNamespace(best_loss=1.0, steps=0))
+    for step, loss in enumerate(losses, start=1):
+        state = SimpleNamespace(best_loss=float(loss), steps=step)
+        leg = leg.extended(state, [Record(step, float(loss), (), 0.0, 0.0, 0.0)], 0.0)
+    stop = Stop(tol=1e-15, polish=500, stall=250)
+    assert leg.verdict(stop, limit) is None
+    assert leg.verdict(stop, limit, gives_way=True) is (Status.STALLED if ends else None)
+    assert leg.verdict(replace(stop, stall=None), limit, gives_way=True) is None
 
 
 def test_convergence_stops_at_the_tolerance() -> None:

@@ -59,6 +59,7 @@ class Run:
         *,
         state: Packed | None = None,
         steps: int | None = None,
+        gives_way: bool = False,
         progress: Progress | None = None,
     ) -> tuple[Result, Packed]:
         """The next leg: answered from the checkpoint, gone on with, or begun."""
@@ -72,7 +73,8 @@ class Run:
             start = optimizer.init(system, theta) if state is None else unpack(optimizer, system, state)  # pyright: ignore[reportArgumentType]
             leg = Leg.begin(start)
             self._legs.append(Kept(leg))
-        leg, status = walk(optimizer, system, leg, steps=steps, progress=progress, keep=self._keep)
+        how = {"steps": steps, "gives_way": gives_way, "progress": progress, "keep": self._keep}
+        leg, status = walk(optimizer, system, leg, **how)
         packed = replace(leg, state=pack(leg.state))
         self._legs[self._at] = Kept(packed, None if status is Status.INTERRUPTED else status)
         self._write(now=True)

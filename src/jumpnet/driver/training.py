@@ -1,8 +1,9 @@
 """Training within a budget of steps: one random start after the other until one arrives.
 
 Where there are several ways to see the problem (charts), short runs of each decide which is worth a long one. A long
-run that stalls gives way to the next start. Each long run ends with a linear solve for the output weights. All steps
-count towards the optimiser's limit.
+run that will not arrive in the steps left, at its present rate, gives way to the next start; when all have, the best of
+them goes on. Each long run ends with a linear solve for the output weights. All steps count towards the optimiser's
+limit.
 """
 
 from collections.abc import Callable, Sequence
@@ -96,25 +97,35 @@ def train(
 def _trained(
     trials: Sequence[Trial], optimizer: Optimizer, spent: int, progress: Progress | None, minimise: Minimise
 ) -> tuple[Candidate, Result]:
-    """Train (on) from the first trial; from the next one where a training stalls, if the budget allows."""
+    """Train (on) from the first trial, from the next where that is hopeless; then from the best with what is left."""
     budget, ended = optimizer.stop.steps, []
+
+    def run(trial: Trial, gives_way: bool) -> None:
+        nonlocal spent
+        begun = {"theta": trial.theta} if trial.state is None else {"state": trial.state}
+        options = {"steps": budget - spent, "gives_way": gives_way, "progress": progress}
+        result, state = minimise(optimizer, trial.candidate.system, **begun, **options)
+        spent += result.steps
+        result = refitted(trial.candidate.system, result, optimizer.stop.tol)
+        if trial.result is not None:
+            result = replace(result, history=joined(trial.result.history, result.history))
+        rank = trial.candidate.held_out_loss(result.theta)
+        ended.append(replace(trial, result=result, state=state, rank=rank))
+
     for trial in trials:
         if ended and budget - spent < WORTH_ANOTHER:
             break
-        system = trial.candidate.system
-        options = {"steps": budget - spent, "progress": progress}
-        begun = {"theta": trial.theta} if trial.state is None else {"state": trial.state}
-        final, _ = minimise(optimizer, system, **begun, **options)
-        spent += final.steps
-        final = refitted(system, final, optimizer.stop.tol)
-        if trial.result is not None:
-            final = replace(final, history=joined(trial.result.history, final.history))
-        ended.append((trial.candidate, final))
-        if final.status is not Status.STALLED:
+        run(trial, gives_way=True)
+        if ended[-1].result.status is not Status.STALLED:
             break
-    candidate, result = min(ended, key=lambda end: end[0].held_out_loss(end[1].theta))
-    last = ended[-1][1].status
-    return candidate, replace(result, status=last if last is Status.INTERRUPTED else result.status, steps=spent)
+    best = min(ended, key=lambda trial: trial.rank)
+    if ended[-1].result.status is Status.STALLED and spent < budget:
+        run(best, gives_way=False)
+        best = min(ended, key=lambda trial: trial.rank)
+    last = ended[-1].result.status
+    return best.candidate, replace(
+        best.result, status=last if last is Status.INTERRUPTED else best.result.status, steps=spent
+    )
 
 
 def refitted(system: System, result: Result, tol: float) -> Result:

@@ -15,6 +15,7 @@ from jumpnet.optim.lapack import posv, syrk, tpmqrt, tpqrt
 _trtrs, _potrs = get_lapack_funcs(("trtrs", "potrs"), dtype=np.float64)
 # LAPACK's block size in tpqrt; 16 to 32 are equally fast for 250 to 600 columns, 48 is slower.
 BLOCK = 32
+TINY = np.finfo(float).tiny
 
 Damping = float | Float[np.ndarray, " n"]
 Solve = Callable[[np.ndarray], np.ndarray | None]
@@ -71,10 +72,11 @@ def cholesky(J: Float[np.ndarray, "m n"], damping: Damping) -> Solve | None:
 def auto(J: Float[np.ndarray, "m n"], damping: Damping) -> Solve | None:
     """Cholesky while its rounding errors stay far below the damping, else QR.
 
-    Forming J^T J perturbs it by about eps |J|_F^2; as long as the damping exceeds that a thousandfold, the step is the
-    same to three digits, and the next step corrects the rest.
+    Forming and factoring J^T J perturbs an entry by about eps times the lengths of its two columns; as long as the
+    damping of each column exceeds that a thousandfold, the step is the same to three digits, and the next step corrects
+    the rest.
     """
-    if np.min(damping) > 1e3 * np.finfo(float).eps * np.vdot(J, J):
+    if np.min(damping / np.einsum("ij,ij->j", J, J).clip(TINY)) > 1e3 * np.finfo(float).eps:
         solve = cholesky(J, damping)
         if solve is not None:
             return solve

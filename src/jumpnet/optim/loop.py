@@ -18,6 +18,8 @@ from jumpnet.optim.threads import one_blas_thread
 
 # Polishing ends here: the error is then two digits below that at the tolerance, near what rounding allows.
 POLISHED = 1e4
+# The first step at which a run may be given up as hopeless, and how many steps lie between two such questions.
+FORECAST, ASKED_EVERY = 100, 25
 
 Progress = Callable[[Record, float], None]  # the step just made, the best loss so far
 
@@ -128,8 +130,11 @@ class Leg:
             seconds=seconds,
         )
 
-    def verdict(self, stop: Stop, limit: int) -> Status | None:
-        """How the leg has ended, None while it goes on; a leg without steps can only have failed or be at its limit."""
+    def verdict(self, stop: Stop, limit: int, gives_way: bool = False) -> Status | None:
+        """How the leg has ended, None while it goes on; a leg without steps can only have failed or be at its limit.
+
+        One that gives way has stalled as soon as it is hopeless.
+        """
         best, idle = self.state.best_loss, self.state.steps - self.at
         if not np.isfinite(best):
             return Status.FAILED
@@ -141,9 +146,20 @@ class Leg:
                 return Status.CONVERGED if reached else Status.STALLED
             if stop.time_limit is not None and self.seconds >= stop.time_limit:
                 return Status.CONVERGED if reached else Status.TIME_LIMIT
+            if gives_way and not reached and stop.stall is not None and self._hopeless(stop.tol, limit):
+                return Status.STALLED
         if self.state.steps - self.first >= limit:
             return Status.CONVERGED if reached else Status.STEP_LIMIT
         return None
+
+    def _hopeless(self, tol: float, limit: int) -> bool:
+        """Whether the steps left are too few to reach the tolerance at the rate of the second half of those made."""
+        made = len(self.records)
+        if made < FORECAST or made % ASKED_EVERY or not tol > 0:
+            return False
+        before = min(record.loss for record in self.records[: made // 2])
+        rate = np.log(max(before / self.state.best_loss, 1.0)) / (made - made // 2)
+        return np.log(self.state.best_loss / tol) > rate * (limit - made)
 
     def result(self, status: Status, terms: tuple[str, ...]) -> Result:
         """What the leg has led to."""
@@ -159,11 +175,12 @@ def minimise(
     *,
     state: State | None = None,
     steps: int | None = None,
+    gives_way: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Result, Any]:
     """Run the optimiser from `theta`, or on from a `state`, for at most `steps` more steps: result and last state."""
     start = optimizer.init(system, theta) if state is None else state  # pyright: ignore[reportArgumentType]
-    leg, status = walk(optimizer, system, Leg.begin(start), steps=steps, progress=progress)
+    leg, status = walk(optimizer, system, Leg.begin(start), steps=steps, gives_way=gives_way, progress=progress)
     return leg.result(status, system.terms), leg.state
 
 
@@ -173,6 +190,7 @@ def walk(
     leg: Leg,
     *,
     steps: int | None = None,
+    gives_way: bool = False,
     progress: Progress | None = None,
     keep: Callable[[Leg], None] | None = None,
 ) -> tuple[Leg, Status]:
@@ -182,7 +200,7 @@ def walk(
     # Two threads on small matrices are slower than one, by a factor of 100 on a busy machine.
     with one_blas_thread():
         try:
-            while (status := leg.verdict(stop, limit)) is None:
+            while (status := leg.verdict(stop, limit, gives_way)) is None:
                 state, made = optimizer.advance(system, leg.state, limit - (leg.state.steps - leg.first))
                 # A single assignment, so that Ctrl-C never leaves a step half recorded.
                 leg = leg.extended(state, made, time.perf_counter() - began)
