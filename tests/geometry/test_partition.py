@@ -283,3 +283,17 @@ def test_a_curve_and_a_star_of_the_same_outline_fill_each_other():
     curve = Curve("(0.3 + 0.05*cos(3*t))*cos(t)", "(0.3 + 0.05*cos(3*t))*sin(t)")
     parts = Partition(Superellipse(), [ring, Disk((0, 0), 0.6) - curve])
     assert [i.pair for i in parts.interfaces] == [(0, 2), (1, 2)]
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_many_pieces_are_labelled_as_if_each_were_asked(dim: int) -> None:
+    places = np.stack(np.meshgrid(*[np.arange(4.0)] * dim), axis=-1).reshape(-1, dim)
+    balls = [jn.Ball(tuple(place), 0.3 + 0.15 * (k % 2)) for k, place in enumerate(places)]
+    parts = jn.Partition(jn.Box([-0.5] * dim, [3.5] * dim), balls)
+    x = np.random.default_rng(0).uniform(-0.6, 3.6, (2000, dim))
+    expected = np.where(np.all(np.abs(x - 1.5) <= 2.0, axis=1), 0, -1)
+    for k, ball in enumerate(balls, start=1):
+        expected[(expected == 0) & ball.contains(x)] = k
+    np.testing.assert_array_equal(parts.label(x), expected)
+    np.testing.assert_array_equal(parts.label(x[:3]), expected[:3])
+    assert len(parts.label(x[:0])) == 0

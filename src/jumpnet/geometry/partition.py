@@ -289,7 +289,7 @@ class Partition:
         a, b = self._pair(pair)
         walls = self._walls
         drawing = numbers(method, seed, 2, a, b)
-        trace = walls.draw(checks.count(n, "n"), *drawing, lambda t: walls.between(t, (a, b)))
+        trace = walls.draw_between(checks.count(n, "n"), *drawing, (a, b))
         return trace.points, np.where(trace.ahead == a, 1.0, -1.0)[:, None] * trace.normals
 
     def sides(self, x: ArrayLike) -> tuple[np.ndarray, np.ndarray, Floats]:

@@ -50,6 +50,9 @@ class Trace:
         return Trace(*(np.concatenate([getattr(t, name) for t in traces]) for name in Trace.__dataclass_fields__))
 
 
+Wanted = Callable[[Trace], np.ndarray]
+
+
 @dataclass(frozen=True, eq=False)
 class Walls:
     """All patches of a partition, able to draw wall points of a kind."""
@@ -72,9 +75,13 @@ class Walls:
         n = 1 if self.dim == 1 else max(8192 // count, min(512, max(128, 32768 // count)))
         return tuple(self.trace(k, n, EvenlySpread(), False) for k in range(len(self.walls)))
 
+    @cached_property
+    def _owners(self) -> np.ndarray:
+        return np.array([wall.owner for wall in self.walls])
+
     def on_outer_boundary(self, trace: Trace) -> np.ndarray:
         """Points of the domain's own walls with a piece behind and nothing ahead."""
-        owner = np.array([wall.owner for wall in self.walls])[trace.wall]
+        owner = self._owners[trace.wall]
         return (owner == 0) & (trace.ahead < 0) & (trace.behind >= 0)
 
     def between(self, trace: Trace, pair: Pair | None = None) -> np.ndarray:
@@ -84,21 +91,14 @@ class Walls:
         walls.)
         """
         low, high = np.minimum(trace.ahead, trace.behind), np.maximum(trace.ahead, trace.behind)
-        owner = np.array([wall.owner for wall in self.walls])[trace.wall]
+        owner = self._owners[trace.wall]
         found = (low >= 0) & (low != high) & (owner == np.where(low == 0, high, low))
         return found if pair is None else found & (low == pair[0]) & (high == pair[1])
 
     @cached_property
     def interfaces(self) -> dict[Pair, float]:
         """The pairs of pieces that touch and the measure of their interface."""
-        measures: dict[Pair, float] = {}
-        for k, trace in enumerate(self.pilot):
-            kept = trace[self.between(trace)]
-            pairs = np.sort(np.stack([kept.ahead, kept.behind], axis=1), axis=1)
-            for pair, times in zip(*np.unique(pairs, axis=0, return_counts=True), strict=True):
-                key = (int(pair[0]), int(pair[1]))
-                share = times / len(trace) * self.walls[k].patch.measure
-                measures[key] = measures.get(key, 0.0) + float(share)
+        measures = {pair: sum(shares.values()) for pair, shares in self._of_pair.items()}
         return dict(sorted(measures.items()))
 
     @cached_property
@@ -106,13 +106,34 @@ class Walls:
         """The pieces that reach the outer boundary."""
         return frozenset(int(l) for t in self.pilot for l in np.unique(t.behind[self.on_outer_boundary(t)]))
 
-    def draw(self, n: int, rng: np.random.Generator, quasi: bool, wanted: Callable[[Trace], np.ndarray]) -> Trace:
+    @cached_property
+    def _of_pair(self) -> dict[Pair, dict[int, float]]:
+        """For each pair of pieces that touch, the walls between them and how much each has of their interface."""
+        found: dict[Pair, dict[int, float]] = {}
+        for k, trace in enumerate(self.pilot):
+            kept = trace[self.between(trace)]
+            pairs = np.sort(np.stack([kept.ahead, kept.behind], axis=1), axis=1)
+            for (a, b), times in zip(*np.unique(pairs, axis=0, return_counts=True), strict=True):
+                found.setdefault((int(a), int(b)), {})[k] = float(times / len(trace) * self.walls[k].patch.measure)
+        return found
+
+    def draw(self, n: int, rng: np.random.Generator, quasi: bool, wanted: Wanted) -> Trace:
         """`n` points of the wanted kind, uniform over all walls that have some; in 1-D every such point once."""
+        pilot = zip(self.walls, self.pilot, strict=True)
+        shares = np.array([wall.patch.measure * float(np.mean(wanted(t))) for wall, t in pilot], dtype=np.float64)
+        return self._drawn(n, rng, quasi, wanted, shares)
+
+    def draw_between(self, n: int, rng: np.random.Generator, quasi: bool, pair: Pair) -> Trace:
+        """`n` points between two pieces in the same way."""
+        shares = np.zeros(len(self.walls))
+        for k, share in self._of_pair.get(pair, {}).items():
+            shares[k] = share
+        return self._drawn(n, rng, quasi, lambda trace: self.between(trace, pair), shares)
+
+    def _drawn(self, n: int, rng: np.random.Generator, quasi: bool, wanted: Wanted, shares: Floats) -> Trace:
         if self.dim == 1:
             every = Trace.join(self.pilot)
             return every[wanted(every)]
-        pilot = zip(self.walls, self.pilot, strict=True)
-        shares = np.array([wall.patch.measure * float(np.mean(wanted(t))) for wall, t in pilot], dtype=np.float64)
         used = np.flatnonzero(shares > 0.0)
         if len(used) == 0:
             raise GeometryError("there is no boundary of the wanted kind to draw points from.")
@@ -126,7 +147,7 @@ class Walls:
             return Trace.join(parts)[np.argsort(turn, kind="stable")]
         return self._mix(n, rng, used, shares, wanted)
 
-    def _fill(self, k: int, n: int, rng: np.random.Generator, wanted: Callable[[Trace], np.ndarray]) -> Trace:
+    def _fill(self, k: int, n: int, rng: np.random.Generator, wanted: Wanted) -> Trace:
         """`n` wanted points of wall k from low-discrepancy batches."""
         share = float(np.mean(wanted(self.pilot[k])))
         parts: list[Trace] = []
@@ -141,7 +162,7 @@ class Walls:
         rng: np.random.Generator,
         used: np.ndarray,
         shares: Floats,
-        wanted: Callable[[Trace], np.ndarray],
+        wanted: Wanted,
     ) -> Trace:
         """`n` wanted points: walls chosen by their full measure, unwanted points rejected, hence uniform."""
         full = np.array([self.walls[k].patch.measure for k in used])

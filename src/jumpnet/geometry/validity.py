@@ -59,10 +59,14 @@ def check_layout(domain: Shape, pieces: Sequence[Shape]) -> None:
         _check_chain(domain, pieces)
         return
     probes = [_check_piece(domain, k, piece) for k, piece in enumerate(pieces, start=1)]
+    if not pieces:
+        return
+    lower, upper = (np.array([piece.bounds[side] for piece in pieces]) for side in (0, 1))
     for k, x in enumerate(probes, start=1):
-        for j, other in enumerate(pieces, start=1):
-            if j != k:
-                _check_overlap(k, j, x, other, size)
+        near = np.all((lower < x.max(axis=0)) & (upper > x.min(axis=0)), axis=1)
+        near[k - 1] = False
+        for j in np.flatnonzero(near).tolist():
+            _check_overlap(k, j + 1, x, pieces[j], size)
 
 
 def _check_piece(domain: Shape, k: int, piece: Shape) -> Floats:
