@@ -288,8 +288,8 @@ def test_a_curve_and_a_star_of_the_same_outline_fill_each_other():
 @pytest.mark.parametrize("dim", [2, 3])
 def test_many_pieces_are_labelled_as_if_each_were_asked(dim: int) -> None:
     places = np.stack(np.meshgrid(*[np.arange(4.0)] * dim), axis=-1).reshape(-1, dim)
-    balls = [jn.Ball(tuple(place), 0.3 + 0.15 * (k % 2)) for k, place in enumerate(places)]
-    parts = jn.Partition(jn.Box([-0.5] * dim, [3.5] * dim), balls)
+    balls = [Ball(tuple(place), 0.3 + 0.15 * (k % 2)) for k, place in enumerate(places)]
+    parts = Partition(Box([-0.5] * dim, [3.5] * dim), balls)
     x = np.random.default_rng(0).uniform(-0.6, 3.6, (2000, dim))
     expected = np.where(np.all(np.abs(x - 1.5) <= 2.0, axis=1), 0, -1)
     for k, ball in enumerate(balls, start=1):

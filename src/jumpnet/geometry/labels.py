@@ -93,6 +93,8 @@ class _Bins:
     def near(self, x: Floats, open_: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
         """For each piece that may hold some of the open points, in order, those in its bins."""
         which = np.flatnonzero(open_)
+        if not len(which):
+            return
         bins = (self._place(x[which]) @ self._stride).astype(int)
         order = np.argsort(bins, kind="stable")
         which, occupied, starts = which[order], *np.unique(bins[order], return_index=True)
