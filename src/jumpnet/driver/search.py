@@ -25,7 +25,7 @@ ROOM = 5.0
 KEPT, KEPT_CUT = 0.5, 0.7
 # Levels and unknowns after which the search ends, with whole pieces and with pieces cut into cells.
 MOST_LEVELS, MOST_LEVELS_CUT = 20, 40
-MOST_UNKNOWNS, MOST_IN_CELLS = 6000, 30000
+MOST_UNKNOWNS, MOST_IN_CELLS, MOST_BETWEEN_HOLES = 6000, 30000, 100_000
 # Less than this reduction of the residual from one level to the next is no progress; so many of them end the search.
 SLOW, PATIENCE, PATIENCE_CUT = 0.8, 3, 6
 # Where pieces can be cut, whole ones must do better, and sooner: algebraic convergence is not worth its unknowns.
@@ -51,7 +51,10 @@ class Attempt:
         names = {"harmonic": "harmonic functions", "legendre": "polynomials", "ridges": "random features"}
         own = [names[part.kind] for part in plan.parts if not part.pole]
         what = "pieces" if plan.cells is None else "cells"
-        kinds = [f"{name} in {own.count(name)} of {len(level.network.of_cell)} {what}" for name in sorted(set(own))]
+        kinds = [
+            f"{name} in {own.count(name)} of {len(plan.exact) if plan.cells is None else plan.cells.size} {what}"
+            for name in sorted(set(own))
+        ]
         poles = sum(part.pole for part in plan.parts)
         with_poles = f", {poles} sets of poles outside them" if poles else ""
         worst = "" if self.status is Status.CONVERGED else f"; met worst: {level.large_terms()[0]}"
@@ -81,11 +84,11 @@ class _Track:
         last, best = self.last, self.best
         assert last is not None and best is not None
         change = rms(after.values - last.values)
-        kept = KEPT if after.plan.cells is None else KEPT_CUT
+        kept = KEPT_CUT if isinstance(after.plan.cells, Cells) else KEPT
         self._factor = max(change / max(last.residual, 1e-300), kept * self._factor)
         self.idle = 0 if after.residual < slow * max(last.residual, best.residual) else self.idle + 1
         estimate = ROOM * self._factor * after.residual
-        if best.plan.cells is not after.plan.cells and (best.plan.cells is None or after.plan.cells is None):
+        if isinstance(best.plan.cells, Cells) != isinstance(after.plan.cells, Cells):
             better = estimate < self.estimate  # residuals of whole pieces and of cells are weighted differently
         else:
             better = after.residual < best.residual
@@ -144,7 +147,7 @@ def _grow(track: _Track, solver: DirectSolver) -> Status:
         last = track.last
         assert last is not None
         plan = last.plan.grown(last.large_terms(), stride)
-        if plan == last.plan or plan.network.size > MOST_UNKNOWNS:
+        if plan == last.plan or plan.network.size > (MOST_UNKNOWNS if plan.cells is None else MOST_BETWEEN_HOLES):
             return Status.STALLED
         after = solver.level(plan)
         if not poles and after.residual > UNSUITED * last.residual:

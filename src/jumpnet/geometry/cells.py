@@ -10,39 +10,27 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from jumpnet.geometry.checks import Bounds, Floats
+from jumpnet.geometry.cuts import Cuts, spread, stretches
 from jumpnet.geometry.leaves import Leaf, all_walls, looked_at, paths_of, unbroken
 from jumpnet.geometry.lines import Path
 from jumpnet.geometry.partition import Partition
 from jumpnet.geometry.randomness import EvenlySpread
-from jumpnet.geometry.regions import bisected, unit_gauss
 from jumpnet.geometry.tracing import Pair
 from jumpnet.geometry.tree import BoxTree, CellMap, Lines
 
 BEYOND = (0.0173, 0.0291)
 """How far the tree's box reaches beyond the domain, in parts of its size, below and above: odd numbers, so that cuts
 do not run along the walls and through the corners of drawings made with round ones."""
-SCAN = 64
-"""Places of a cut at which its piece is looked up."""
 STEP = 1e-4
 """How far beside a wall its pieces are looked up, in parts of the leaf: cells are never told apart by less."""
 DEEPEST = 18
 """Leaves of this depth are not cut; their size is 4e-6 of the domain's."""
-
-
-class Cuts(NamedTuple):
-    """Points between two cells of a piece: the piece, the cells below and above the cut, and its axis."""
-
-    x: Floats
-    piece: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    axis: np.ndarray
 
 
 class Runs(NamedTuple):
@@ -127,6 +115,11 @@ class Cells:
             for piece in sorted(known.pool):
                 found += [Member(leaf, piece, side) for side in range(2 if piece in known.lines else 1)]
         return tuple(found)
+
+    @property
+    def size(self) -> int:
+        """The number of cells."""
+        return len(self.members)
 
     @cached_property
     def map(self) -> CellMap:
@@ -220,7 +213,7 @@ class Cells:
                 if np.linalg.norm(walls.end[run] - walls.start[run], axis=1).sum() < 1e-3 * size:
                     continue
                 start, width = walls.first[run[0]], walls.last[run[-1]] - walls.first[run[0]]
-                at, weight = _spread(count, rng, even)
+                at, weight = spread(count, rng, even)
                 columns = start + width * at, width * weight, np.full(count, runs), np.full(count, STEP * size)
                 of_wall[int(walls.wall[run[0]])].append(columns)
                 runs += 1
@@ -239,47 +232,26 @@ class Cells:
         faces, table, place = self.tree.faces, self.map.table, self.map.place
         walled = np.array([len(self.known[leaf].walls.wall) > 0 for leaf in faces.low])
         walled |= np.array([len(self.known[leaf].walls.wall) > 0 for leaf in faces.high])
-        labels = np.empty((len(walled), SCAN), int)
-        scan = (np.arange(SCAN) + 0.5) / SCAN
-        on_face = faces.start[:, None] + scan[:, None] * (faces.end - faces.start)[:, None]
-        labels[walled] = self.partition.label(on_face[walled].reshape(-1, 2)).reshape(-1, SCAN)
-        labels[~walled] = self.partition.label(on_face[~walled, SCAN // 2])[:, None]
-        face, place_of_break = np.nonzero(np.diff(labels, axis=1))
-        start, span = faces.start[face], (faces.end - faces.start)[face]
-        after = scan[place_of_break]
-        breaks = bisected(lambda t: self.partition.label(start + t[:, None] * span), after, after + 1 / SCAN)
         found = []
-        for one in range(len(faces.low)):
-            mine = face == one
-            ends = np.r_[0.0, breaks[mine], 1.0]
-            for a, b, piece in zip(ends[:-1], ends[1:], labels[one, np.r_[0, place_of_break[mine] + 1]], strict=True):
-                if piece < 0:
-                    continue
-                middle = faces.start[one] + (a + b) / 2 * (faces.end[one] - faces.start[one])
-                either = np.array([table[place[leaf], piece] for leaf in (faces.low[one], faces.high[one])])
-                low, high = self.map.beside_line(either, middle)
-                if low == high:
-                    continue
-                count = int(max(counts[low], counts[high]))
-                where, weight = _spread(count, rng, even)
-                along = faces.end[one] - faces.start[one]
-                x = faces.start[one] + (a + (b - a) * where)[:, None] * along
-                columns = (np.full(count, value) for value in (piece, low, high, faces.axis[one], len(found)))
-                found.append((x, *columns, weight * (b - a) * float(along.max())))
+        for one, a, b, piece in stretches(self.partition, faces.start, faces.end, walled):
+            middle = faces.start[one] + (a + b) / 2 * (faces.end[one] - faces.start[one])
+            either = np.array([table[place[leaf], piece] for leaf in (faces.low[one], faces.high[one])])
+            low, high = self.map.beside_line(either, middle)
+            if low == high:
+                continue
+            count = int(max(counts[low], counts[high]))
+            where, weight = spread(count, rng, even)
+            along = faces.end[one] - faces.start[one]
+            x = faces.start[one] + (a + (b - a) * where)[:, None] * along
+            columns = (np.full(count, value) for value in (piece, low, high))
+            normal = np.tile(np.eye(2)[faces.axis[one]], (count, 1))
+            run = np.full(count, len(found))
+            found.append((x, *columns, normal, run, weight * (b - a) * float(along.max())))
         if not found:
-            return Cuts(np.empty((0, 2)), *(np.empty(0, int) for _ in range(4))), Runs(np.empty(0, int), np.empty(0))
+            none = np.empty(0, int)
+            return Cuts(np.empty((0, 2)), none, none, none, np.empty((0, 2))), Runs(none, np.empty(0))
         *cuts, run, length = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return Cuts(*cuts), Runs(run, length)
 
     def _size(self, leaf: int) -> float:
         return float(np.max((self.tree.upper - self.tree.lower) * 2.0 ** -self.tree.depth[leaf]))
-
-
-@cache
-def _gauss(count: int) -> tuple[Floats, Floats]:
-    return unit_gauss(count)
-
-
-def _spread(count: int, rng: np.random.Generator, even: bool) -> tuple[Floats, Floats]:
-    """Numbers in (0, 1) and their weights as a quadrature rule: Gauss's, denser towards the ends, or random ones."""
-    return _gauss(count) if even else (np.sort(rng.random(count)), np.full(count, 1 / count))
