@@ -373,7 +373,7 @@ def _images(
 
 def _at_the_boundary(parts: Partition) -> set[int]:
     """The pieces that reach the outer boundary."""
-    return set(np.unique(parts.sample_boundary(200, seed=0)[2]).tolist())
+    return set(parts._walls.outer_labels)
 
 
 def _same_metric(problem: Problem, one: int, other: int) -> bool:

@@ -61,7 +61,8 @@ def find_holes(piece: int, labeller: Labeller, walls: Walls) -> tuple[Hole, ...]
 def _boundary(piece: int, walls: Walls) -> tuple[Trace, Floats]:
     """The pilot's points on the boundary of a piece, and the length or area each stands for."""
     traces, weights = [], []
-    for wall, trace in zip(walls.walls, walls.pilot, strict=True):
+    for k in walls.of_piece.get(piece, range(1)):
+        wall, trace = walls.walls[k], walls.pilot[k]
         kept = walls.between(trace) | walls.on_outer_boundary(trace)
         kept &= (trace.ahead == piece) | (trace.behind == piece)
         traces.append(trace[kept])
@@ -107,7 +108,8 @@ def _sheets(trace: Trace, labeller: Labeller, walls: Walls) -> list[_Sheet]:
     shapes = (labeller.domain, *labeller.pieces)
     link = LINK.get(walls.dim, 4.0)
     groups: dict[tuple[int, int], list[int]] = {}
-    for k, wall in enumerate(walls.walls):
+    for k in np.unique(trace.wall).tolist():
+        wall = walls.walls[k]
         alone = wall.patch.closed and not shapes[wall.owner].connected
         groups.setdefault((wall.owner, k if alone else -1), []).append(k)
     sheets = []

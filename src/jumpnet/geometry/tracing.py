@@ -76,6 +76,15 @@ class Walls:
         return tuple(self.trace(k, n, EvenlySpread(), False) for k in range(len(self.walls)))
 
     @cached_property
+    def of_piece(self) -> dict[int, list[int]]:
+        """For each piece the walls that touch it."""
+        found: dict[int, list[int]] = {}
+        for k, trace in enumerate(self.pilot):
+            for label in np.unique(np.concatenate([trace.ahead, trace.behind])).tolist():
+                found.setdefault(label, []).append(k)
+        return found
+
+    @cached_property
     def _owners(self) -> np.ndarray:
         return np.array([wall.owner for wall in self.walls])
 

@@ -54,16 +54,16 @@ def by_cell_step(J: ByCell, r: Float[np.ndarray, " rows"], damping: float) -> np
     left: dict[int, list[tuple[tuple[int, ...], np.ndarray]]] = defaultdict(list)
     root, done = [np.zeros((0, shared + 1))], []
     for cell, neighbours, alone, coupled in pattern.plan:
-        width = widths[cell]
+        width, inherited = widths[cell], left.pop(cell, [])
         R, rest = np.sqrt(damping) * np.eye(width), np.zeros((width, shared + 1))
-        given = [rows for others, rows in left[cell] if not others]
+        given = [rows for others, rows in inherited if not others]
         R, rest, over = _eliminated(R, rest, np.concatenate([front(alone, (cell,)), *given]))
         root.append(over)
         if neighbours:
             columns = [widths[one] for one in (cell, *neighbours)]
             rest = np.column_stack([np.zeros((width, sum(columns[1:]))), rest])
             given = [
-                _spread(rows, (cell, *others), (cell, *neighbours), columns) for others, rows in left[cell] if others
+                _spread(rows, (cell, *others), (cell, *neighbours), columns) for others, rows in inherited if others
             ]
             R, rest, over = _eliminated(R, rest, np.concatenate([front(coupled, (cell, *neighbours)), *given]))
             left[neighbours[0]].append((neighbours[1:], _compressed(over)))
