@@ -16,19 +16,18 @@ from typing import NamedTuple
 import numpy as np
 
 from jumpnet.geometry.checks import Bounds, Floats
+from jumpnet.geometry.crossings import between_walls
 from jumpnet.geometry.leaves import Leaf, all_walls, looked_at, paths_of, unbroken
 from jumpnet.geometry.lines import Path
 from jumpnet.geometry.partition import Partition
 from jumpnet.geometry.randomness import EvenlySpread
-from jumpnet.geometry.regions import bisected, unit_gauss
+from jumpnet.geometry.regions import unit_gauss
 from jumpnet.geometry.tracing import Pair
 from jumpnet.geometry.tree import BoxTree, CellMap, Lines
 
 BEYOND = (0.0173, 0.0291)
 """How far the tree's box reaches beyond the domain, in parts of its size, below and above: odd numbers, so that cuts
 do not run along the walls and through the corners of drawings made with round ones."""
-SCAN = 64
-"""Places of a cut at which its piece is looked up."""
 STEP = 1e-4
 """How far beside a wall its pieces are looked up, in parts of the leaf: cells are never told apart by less."""
 DEEPEST = 18
@@ -237,22 +236,9 @@ class Cells:
     def _on_cuts(self, counts: np.ndarray, rng: np.random.Generator, even: bool) -> tuple[Cuts, Runs]:
         """Points on the cuts, piece by piece."""
         faces, table, place = self.tree.faces, self.map.table, self.map.place
-        walled = np.array([len(self.known[leaf].walls.wall) > 0 for leaf in faces.low])
-        walled |= np.array([len(self.known[leaf].walls.wall) > 0 for leaf in faces.high])
-        labels = np.empty((len(walled), SCAN), int)
-        scan = (np.arange(SCAN) + 0.5) / SCAN
-        on_face = faces.start[:, None] + scan[:, None] * (faces.end - faces.start)[:, None]
-        labels[walled] = self.partition.label(on_face[walled].reshape(-1, 2)).reshape(-1, SCAN)
-        labels[~walled] = self.partition.label(on_face[~walled, SCAN // 2])[:, None]
-        face, place_of_break = np.nonzero(np.diff(labels, axis=1))
-        start, span = faces.start[face], (faces.end - faces.start)[face]
-        after = scan[place_of_break]
-        breaks = bisected(lambda t: self.partition.label(start + t[:, None] * span), after, after + 1 / SCAN)
         found = []
-        for one in range(len(faces.low)):
-            mine = face == one
-            ends = np.r_[0.0, breaks[mine], 1.0]
-            for a, b, piece in zip(ends[:-1], ends[1:], labels[one, np.r_[0, place_of_break[mine] + 1]], strict=True):
+        for one, (ends, pieces) in enumerate(between_walls(self.partition, self.paths, self.tree, self.known)):
+            for a, b, piece in zip(ends[:-1], ends[1:], pieces, strict=True):
                 if piece < 0:
                     continue
                 middle = faces.start[one] + (a + b) / 2 * (faces.end[one] - faces.start[one])
