@@ -71,7 +71,7 @@ class Cutter:
             left = residual[number] / cell.before
             helped = left < (WITH_HALF if cell.tried == "half" else WITH_MORE)
             if (helped or cell.tried == "") and cell.degree < HIGHEST:
-                known[member] = Cell(cell.degree + STEP, "more", residual[number])
+                known[member] = Cell(cell.degree + STEP, "more", float(residual[number]))
             elif depth[member.leaf] < DEEPEST:
                 cut[member.leaf] = True
         changed = known != self._known
