@@ -110,7 +110,7 @@ def test_nothing_of_a_needle_is_missed() -> None:
     faces = cells.tree.faces
     through = (faces.axis == 0) & (faces.start[:, 1] < 0) & (faces.end[:, 1] > 0) & (faces.start[:, 0] < -0.25)
     for x in faces.start[through & (faces.start[:, 0] > -0.251), 0]:
-        mine = (drawn.cuts.axis == 0) & (drawn.cuts.piece == 0) & (drawn.cuts.x[:, 0] == x)
+        mine = (drawn.cuts.normal[:, 0] == 1) & (drawn.cuts.piece == 0) & (drawn.cuts.x[:, 0] == x)
         half = 2 * np.arcsin(np.sqrt(1.5 * (-0.25 - x)))  # the walls' angle from the axis, at about this distance
         width = 2 * (-0.25 - x) * np.tan(half)
         assert drawn.cut_runs.length[mine].sum() == pytest.approx(width, rel=0.01)

@@ -2,14 +2,17 @@
 
 Where A is constant and there is no source, the features solve the equation exactly: harmonic functions after the
 linear map that makes A the identity, growing ones and poles in the holes. Elsewhere they are polynomials. Each part
-has a degree of its own, which the direct solver raises where residuals are large. Pieces that are cut into cells have
-the same functions cell by cell, without poles.
+has a degree of its own, which the direct solver raises where residuals are large. A piece with many holes is cut
+between them into cells that know the holes near them only. Pieces that are cut by a tree of boxes have the same
+functions cell by cell, without poles.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from jaxtyping import Int
 
 from jumpnet.charts import Affine, Atlas, Box, Chart, Joint, Pole, Slit, inverse_root, local_boxes
 from jumpnet.charts.choice import charts_of_hole
@@ -19,6 +22,7 @@ from jumpnet.geometry import Box as DomainBox
 from jumpnet.geometry import Hole, Partition
 from jumpnet.geometry.cells import Cells
 from jumpnet.geometry.checks import Bounds
+from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import Frozen, FrozenModel, Harmonics, RandomFeatures
 from jumpnet.models.families import Family, Legendre, Powers, Products, Ridges, Solid
 from jumpnet.models.frozen import Features
@@ -29,10 +33,14 @@ from jumpnet.rows import Sites
 OUTSIDE = -1
 # Where the first attempt starts; smooth pieces need about twice as much for 1e-8.
 FIRST_DEGREE, FIRST_ORDER = 6, 4
+# How many times as many equations as unknowns: fewer, and the features are met at the points and wrong between them.
+OVERSAMPLING = 2.0
 # No piece gets more functions than this from one chart.
 LARGEST = 1500
 # Points of a piece at which its equation is looked at.
 PROBES = 64
+# A piece with more holes than this is cut between them, where its functions are harmonic.
+MANY_HOLES = 16
 # The highest degree of polynomials that are only there for a source: with more, the probes would not do.
 HIGHEST_ANSWER = 8
 
@@ -76,6 +84,8 @@ class Part:
         kind, _, where = term.partition(" ")
         if kind == "pde":
             return int(where) == self.piece and self.kind != "harmonic"
+        if kind == "cut":
+            return int(where.split()[-1]) == self.piece
         if kind == "boundary":
             return self.pieces is None or OUTSIDE in self.pieces
         pair = {int(piece) for piece in where.split("-")}
@@ -93,17 +103,36 @@ class Plan:
 
     parts: tuple[Part, ...]
     exact: tuple[bool, ...]
-    cells: Cells | None = None
+    cells: Cells | Surroundings | None = None
 
     @property
     def network(self) -> Frozen:
         """The features as a model."""
-        count = len(self.exact) if self.cells is None else len(self.cells.members)
+        count = len(self.exact) if self.cells is None else self.cells.size
         of_cell: list[list[tuple[Chart, Family]]] = [[] for _ in range(count)]
         for part in self.parts:
             of_cell[part.cell].append((part.chart, part.family))
-        features = tuple(Features(tuple(found)) for found in of_cell)
-        return Frozen(features, None if self.cells is None else self.cells.map)
+        features = [Features(tuple(found)) for found in of_cell]
+        if isinstance(self.cells, Surroundings):
+            features += _traces(self.cells, self.counts_on_cuts)
+        return Frozen(tuple(features), None if self.cells is None else self.cells.map)
+
+    @property
+    def counts_on_cuts(self) -> Int[np.ndarray, " cells"]:
+        """How many points each cell between holes needs on its cuts.
+
+        They alone determine its own functions and the poles in holes beside it.
+        """
+        cells = self.cells
+        assert isinstance(cells, Surroundings)
+        holes, beside = cells.partition.holes(cells.map.piece), {}
+        for cell, (_, around) in cells.cells.items():
+            beside[cell] = {piece for hole in around for piece in holes[hole].pieces}
+        unknowns = np.zeros(cells.size, int)
+        for part in self.parts:
+            if part.cell in beside and (part.pieces is None or not beside[part.cell].isdisjoint(part.pieces)):
+                unknowns[part.cell] += part.family.size
+        return int(OVERSAMPLING) * unknowns
 
     def of(self, cell: int) -> Iterator[Part]:
         """The parts of one cell."""
@@ -147,12 +176,78 @@ def _plan(problem: Problem, natures: "Sequence[Nature]", kind: str, degree: int,
     parts = problem.partition
     boxes = local_boxes(parts)
     found: list[Part] = []
+    cut = _cut_between_holes(problem, natures) if any(orders) else None
     for piece, (nature, order) in enumerate(zip(natures, orders, strict=True)):
+        if cut is not None and piece == cut.map.piece:
+            found += _surrounding(problem, cut, natures, degree, order)
+            continue
         bounds = boxes.center[piece] - boxes.halfwidth[piece], boxes.center[piece] + boxes.halfwidth[piece]
         found += own_parts(problem, nature, piece, piece, bounds, degree, kind=kind)
         if order:
             found += _poles(problem, piece, natures, order, _scaled_box(boxes, piece))
-    return Plan(tuple(found), tuple(nature.exact for nature in natures))
+    return Plan(_each_once(found), tuple(nature.exact for nature in natures), cut)
+
+
+def _each_once(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Without repetitions: two cells that meet at a pair of close holes ask for the same functions inside them."""
+    known, kept = set(), []
+    for part in parts:
+        key = (part.cell, part.kind, part.pole, repr(part.chart.spec()))
+        if not part.pole or key not in known:
+            kept.append(part)
+        known.add(key)
+    return tuple(kept)
+
+
+def _cut_between_holes(problem: Problem, natures: "Sequence[Nature]") -> Surroundings | None:
+    """The cells of a piece with many holes, if there is one and it can be cut."""
+    parts = problem.partition
+    if parts.dim != 2 or any(is_periodic(problem)):
+        return None
+    for piece, nature in enumerate(natures):
+        if nature.harmonic and len(parts.holes(piece)) > MANY_HOLES:
+            return Surroundings.of(parts, piece)
+    return None
+
+
+def _surrounding(
+    problem: Problem, cut: Surroundings, natures: "Sequence[Nature]", degree: int, order: int
+) -> Iterator[Part]:
+    """The functions of each cell between holes: its own, and poles in the holes that it surrounds or touches."""
+    parts, piece = problem.partition, cut.map.piece
+    holes = parts.holes(piece)
+    charts = [list(charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x))) for hole in holes]
+    for cell, (inside, beside) in cut.cells.items():
+        bounds = cut.box(cell)
+        yield from own_parts(problem, natures[piece], piece, cell, bounds, degree)
+        round_holes = []
+        for number in (*inside, *beside):
+            hole = holes[number]
+            for chart in charts[number]:
+                yield _in_cell(cell, _pole(piece, chart, True, order, _scaled(cell, bounds), hole.pieces))
+                if isinstance(chart, Slit) and chart.focus == 0:
+                    round_holes.append((chart, hole))
+        if round_holes:
+            for part in _images(problem, piece, round_holes, natures, order, _scaled(cell, bounds), bounds):
+                yield _in_cell(cell, part) if part.piece == piece else part
+
+
+def _traces(cut: Surroundings, counts: Int[np.ndarray, " cells"]) -> Iterator[Features]:
+    """The functions of value and flux on each cut: polynomials along it, as many as its points can tell apart."""
+    lines = cut.lines
+    along = (lines.end - lines.start) / lines.length[:, None]
+    for line, count in enumerate(cut.counts_of_lines(counts).tolist()):
+        transform = np.array([along[line], [-along[line, 1], along[line, 0]]])
+        middle, half = (lines.start[line] + lines.end[line]) / 2, lines.length[line] / 2
+        for number in range(2):
+            chart = Affine((cut.size + 2 * line + number,), middle, transform, float(half))
+            yield Features(((chart, Legendre(1, int(count / OVERSAMPLING))),))
+
+
+def _in_cell(cell: int, part: Part) -> Part:
+    """The part of a whole piece as one of a cell of it."""
+    chart: Any = part.chart
+    return replace(part, cell=cell, chart=replace(chart, cells=(cell,)))
 
 
 def own_parts(
@@ -234,8 +329,12 @@ def _images(
     natures: "Sequence[Nature]",
     order: int,
     own: Affine,
+    bounds: Bounds | None = None,
 ) -> Iterator[Part]:
-    """Poles at the mirror images of round holes in straight walls, and at the images of close holes in each other."""
+    """Poles at the mirror images of round holes in straight walls, and at the images of close holes in each other.
+
+    With `bounds` of a cell, those images in walls only that are near it.
+    """
     parts, harmonic, transform = problem.partition, natures[piece].harmonic, holes[0][0].transform
 
     def slit(center: complex, focus: complex, axes_sum: float) -> Slit:
@@ -251,6 +350,12 @@ def _images(
         corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float) @ transform.T
         periodic = is_periodic(problem)
         mirror = mirrored(circles, corners, (not periodic[1], not periodic[0]) * 2)
+        if bounds is not None:
+            middle, reach = (
+                complex(*(transform @ np.mean(bounds, axis=0))),
+                np.linalg.norm(transform @ np.ptp(bounds, axis=0)),
+            )
+            mirror = [image for image in mirror if abs(image.center - middle) < reach]
         mirror += repeated(circles + mirror, corners, periodic)
         for image in mirror:
             # Far enough outside that plain poles do, whatever the equation.

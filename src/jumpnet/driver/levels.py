@@ -1,5 +1,7 @@
 """A level of the direct solver: features, their weights by least squares, and how well unseen equations are met."""
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -7,15 +9,14 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from jumpnet.collocation import Collocation, Points, Stream, collocate
-from jumpnet.driver.features import Part, Plan
-from jumpnet.geometry.cells import CellPoints, Runs
+from jumpnet.driver.features import OVERSAMPLING, Part, Plan
+from jumpnet.geometry.cells import CellPoints, Cells, Runs
+from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import Frozen, LinearSystem
 from jumpnet.optim import Direct
 from jumpnet.problem import Problem
-from jumpnet.rows import Rows, Sites, combined, cuts, equations, select, stack, weigh
+from jumpnet.rows import Rows, Sites, combined, cuts, equations, select, stack, traced_cuts, weigh
 
-# How many times as many equations as unknowns: fewer, and the features are met at the points and wrong between them.
-OVERSAMPLING = 2.0
 # Families with a held-out residual above this part of the largest get more features.
 LARGE = 0.05
 # Points at which successive levels are compared.
@@ -88,26 +89,41 @@ class DirectSolver:
     def _rows(self, plan: Plan, network: Frozen, stream: Stream) -> Rows:
         """The equations that the features do not solve by themselves, weighted."""
         solved = {f"pde {piece}" for piece, exact in enumerate(plan.exact) if exact}
-        if plan.cells is not None:
-            return self._rows_of_cells(plan, network, stream, solved)
+        if isinstance(plan.cells, Cells):
+            return self._rows_of_cells(plan, plan.cells, network, stream, solved)
         needed = points_for(plan, self.problem)
         drawn = self._drawn.get(stream)
         if drawn is None or not drawn.enough(needed):
             drawn = self._drawn[stream] = Drawn.of(self.problem, needed, self.seed, stream)
         rows = drawn.first(needed)
         keep = np.array([term not in solved for term in rows.terms])[rows.term]
-        return self._lifted(weigh(select(rows, keep), "balanced", self.halfwidth))
+        rows = select(rows, keep)
+        if plan.cells is None:
+            return self._lifted(weigh(rows, "balanced", self.halfwidth))
+        return self._lifted(self._with_cuts(plan, plan.cells, network, rows, stream))
 
-    def _rows_of_cells(self, plan: Plan, network: Frozen, stream: Stream, solved: set[str]) -> Rows:
-        assert plan.cells is not None and network.cells is not None
-        inside, along = counts_in_cells(plan)
-        rng = np.random.default_rng([self.seed, int(stream), len(plan.cells.tree.leaves)])
-        drawn = plan.cells.draw(inside, along, rng, even=stream is Stream.TRAIN)
+    def _with_cuts(self, plan: Plan, cells: Surroundings, network: Frozen, rows: Rows, stream: Stream) -> Rows:
+        """Rows of whole pieces with those on the cuts between holes, weighted by the sizes of the cells."""
+        half = np.ones((len(network.of_cell), self.problem.dim))
+        for cell in range(cells.size):
+            lower, upper = cells.box(cell) if cell in cells.cells else self.problem.partition.piece_bounds(cell)
+            half[cell] = (np.asarray(upper) - np.asarray(lower)) / 2
+        rng = np.random.default_rng([self.seed, int(stream), cells.size])
+        counts = cells.counts_of_lines(plan.counts_on_cuts)
+        drawn, line = cells.cuts(counts, rng, even=stream is Stream.TRAIN)
+        on_cuts = traced_cuts(self.problem, drawn, cells.size + 2 * line, half[drawn.low].min(axis=1))
+        rows = stack([replace(rows, sites=network.placed(rows.sites)), on_cuts])
+        return weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)
+
+    def _rows_of_cells(self, plan: Plan, cells: Cells, network: Frozen, stream: Stream, solved: set[str]) -> Rows:
+        inside, along = counts_in_cells(plan, cells)
+        rng = np.random.default_rng([self.seed, int(stream), len(cells.tree.leaves)])
+        drawn = cells.draw(inside, along, rng, even=stream is Stream.TRAIN)
         rows = equations(self.problem, Collocation(*drawn[:7]))
         rows = replace(rows, sites=network.placed(rows.sites))
         rows = stack([rows, cuts(self.problem, drawn.cuts)]) if len(drawn.cuts.x) else rows
         # The size of the leaf, not of what a piece has of it: the fluxes through a sliver count as much as others.
-        lower, upper = plan.cells.tree.corners(np.array([member.leaf for member in plan.cells.members]))
+        lower, upper = cells.tree.corners(np.array([member.leaf for member in cells.members]))
         half = (upper - lower) / 2
         rows = weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)
         balances = self._balances(rows, drawn) if stream is Stream.TRAIN else []
@@ -237,23 +253,36 @@ def points_for(plan: Plan, problem: Problem) -> Points:
     parts = problem.partition
     dim = parts.dim
     # Harmonic functions are not seen by the equations inside a piece.
-    inside = [sum(p.family.size for p in plan.of(piece) if p.kind != "harmonic") for piece in range(parts.size)]
+    inside = np.zeros(parts.size, int)
+    of_cell: dict[int, list[Part]] = defaultdict(list)
+    for part in plan.parts:
+        of_cell[part.cell].append(part)
+        if part.kind != "harmonic":
+            inside[part.piece] += part.family.size
     minimum = max(int(OVERSAMPLING * 1.25 * max(inside)), 1)
 
-    def unknowns(term: str) -> int:
-        return sum(_carried(part, dim) for part in plan.parts if part.concerns(term))
+    def unknowns(term: str, cells: Iterable[int]) -> int:
+        return sum(_carried(part, dim) for cell in cells for part in of_cell[cell] if part.concerns(term))
 
     # An interface has two equations for the unknowns of both sides.
     pairs = [interface.pair for interface in parts.interfaces]
-    interface = int(OVERSAMPLING * max((unknowns(f"jump {a}-{b}") for a, b in pairs), default=0) / 2) + 10
-    boundary = int(OVERSAMPLING * unknowns("boundary")) + 20
-    return Points(minimum * parts.size, boundary, interface, minimum, "even")
+    most = max((unknowns(f"jump {a}-{b}", _cells_at(plan, a, b)) for a, b in pairs), default=0)
+    outer = [cell for cell, found in of_cell.items() if found[0].piece in parts._walls.outer_labels]
+    boundary = int(OVERSAMPLING * unknowns("boundary", outer)) + 20
+    return Points(minimum * parts.size, boundary, int(OVERSAMPLING * most / 2) + 10, minimum, "even")
 
 
-def counts_in_cells(plan: Plan) -> tuple[Int[np.ndarray, " cells"], Int[np.ndarray, " cells"]]:
+def _cells_at(plan: Plan, a: int, b: int) -> set[int]:
+    """The cells that meet at the interface of two pieces."""
+    if not isinstance(plan.cells, Surroundings) or plan.cells.map.piece not in (a, b):
+        return {a, b}
+    inside = a + b - plan.cells.map.piece
+    return {inside, *plan.cells.at_piece[inside]}
+
+
+def counts_in_cells(plan: Plan, cells: Cells) -> tuple[Int[np.ndarray, " cells"], Int[np.ndarray, " cells"]]:
     """How many points each cell needs inside, and on each of its walls and cuts."""
-    assert plan.cells is not None
-    inside, along = np.zeros((2, len(plan.cells.members)), int)
+    inside, along = np.zeros((2, cells.size), int)
     for part in plan.parts:
         if part.kind != "harmonic":
             inside[part.cell] += int(OVERSAMPLING * part.family.size) + 4

@@ -28,7 +28,7 @@ KEPT, KEPT_CUT = 0.5, 0.7
 MOST_LEVELS, MOST_LEVELS_CUT = 20, 40
 # With cells, changes over so many levels count: where the worst cell is cut in vain, one level hardly changes anything.
 BACK = 4
-MOST_UNKNOWNS, MOST_IN_CELLS = 6000, 30000
+MOST_UNKNOWNS, MOST_IN_CELLS, MOST_BETWEEN_HOLES = 6000, 30000, 100_000
 # Less than this reduction of the residual from one level to the next is no progress; so many of them end the search.
 SLOW, PATIENCE, PATIENCE_CUT = 0.8, 3, 6
 # Where pieces can be cut, whole ones must do better, and sooner: algebraic convergence is not worth its unknowns.
@@ -54,7 +54,10 @@ class Attempt:
         names = {"harmonic": "harmonic functions", "legendre": "polynomials", "ridges": "random features"}
         own = [names[part.kind] for part in plan.parts if not part.pole]
         what = "pieces" if plan.cells is None else "cells"
-        kinds = [f"{name} in {own.count(name)} of {len(level.network.of_cell)} {what}" for name in sorted(set(own))]
+        kinds = [
+            f"{name} in {own.count(name)} of {len(plan.exact) if plan.cells is None else plan.cells.size} {what}"
+            for name in sorted(set(own))
+        ]
         poles = sum(part.pole for part in plan.parts)
         with_poles = f", {poles} sets of poles outside them" if poles else ""
         worst = "" if self.status is Status.CONVERGED else f"; met worst: {level.large_terms()[0]}"
@@ -85,14 +88,14 @@ class _Track:
         last, best = self.last, self.best
         assert last is not None and best is not None
         change = rms(after.values - last.values)
-        kept, back = (KEPT, 1) if after.plan.cells is None else (KEPT_CUT, BACK)
+        kept, back = (KEPT_CUT, BACK) if isinstance(after.plan.cells, Cells) else (KEPT, 1)
         self._recent = self._recent[-back:]
         shown = [rms(after.values - former.values) / max(former.residual, 1e-300) for former in self._recent]
         self._factor = max(*shown, kept * self._factor)
         self._recent.append(after)
         self.idle = 0 if after.residual < slow * max(last.residual, best.residual) else self.idle + 1
         estimate = ROOM * self._factor * after.residual
-        if best.plan.cells is not after.plan.cells and (best.plan.cells is None or after.plan.cells is None):
+        if isinstance(best.plan.cells, Cells) != isinstance(after.plan.cells, Cells):
             better = estimate < self.estimate  # residuals of whole pieces and of cells are weighted differently
         else:
             better = after.residual < best.residual
@@ -151,7 +154,7 @@ def _grow(track: _Track, solver: DirectSolver) -> Status:
         last = track.last
         assert last is not None
         plan = last.plan.grown(last.large_terms(), stride)
-        if plan == last.plan or plan.network.size > MOST_UNKNOWNS:
+        if plan == last.plan or plan.network.size > (MOST_UNKNOWNS if plan.cells is None else MOST_BETWEEN_HOLES):
             return Status.STALLED
         after = solver.level(plan)
         if not poles and after.residual > UNSUITED * last.residual:

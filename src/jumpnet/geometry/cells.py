@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.crossings import Crossings, between_walls, crossings, wall_runs
+from jumpnet.geometry.cuts import Cuts, spread
 from jumpnet.geometry.leaves import Leaf, beside, looked_at, paths_of
 from jumpnet.geometry.lines import Path
 from jumpnet.geometry.partition import Partition
 from jumpnet.geometry.randomness import EvenlySpread
-from jumpnet.geometry.regions import unit_gauss
 from jumpnet.geometry.slivers import across
 from jumpnet.geometry.stretches import all_walls
 from jumpnet.geometry.tracing import Pair
@@ -40,16 +40,6 @@ ROUNDS = 8
 """Of drawing points in a cell: half of them in its box, the rest on lines across it."""
 DEEPEST = 26
 """Leaves of this depth are not cut; their size is 2e-8 of the domain's."""
-
-
-class Cuts(NamedTuple):
-    """Points between two cells of a piece: the piece, the cells below and above the cut, and its axis."""
-
-    x: Floats
-    piece: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    axis: np.ndarray
 
 
 class Runs(NamedTuple):
@@ -134,6 +124,11 @@ class Cells:
             for piece in sorted(known.pool):
                 found += [Member(leaf, piece, side) for side in range(2 if piece in known.lines else 1)]
         return tuple(found)
+
+    @property
+    def size(self) -> int:
+        """The number of cells."""
+        return len(self.members)
 
     @cached_property
     def map(self) -> CellMap:
@@ -227,7 +222,7 @@ class Cells:
             of_leaf[leaf] = max(of_leaf.get(leaf, 0), int(counts[cell]))
         for run, (leaf, wall, first, last) in enumerate(wall_runs(self.paths, self.tree, self._crossings)):
             count = of_leaf.get(leaf, 0)
-            at, weight = _spread(count, rng, even)
+            at, weight = spread(count, rng, even)
             columns = first + (last - first) * at, (last - first) * weight, np.full(count, run)
             of_wall[wall].append((*columns, np.full(count, self._size(leaf))))
         found = []
@@ -249,23 +244,23 @@ class Cells:
         """Points on the cuts, piece by piece."""
         faces, table, place = self.tree.faces, self.map.table, self.map.place
         found = []
-        for one, (ends, pieces) in enumerate(between_walls(self.partition, self.tree, self.known, self._crossings)):
-            for a, b, piece in zip(ends[:-1], ends[1:], pieces, strict=True):
-                if piece < 0:
-                    continue
-                middle = faces.start[one] + (a + b) / 2 * (faces.end[one] - faces.start[one])
-                either = np.array([table[place[leaf], piece] for leaf in (faces.low[one], faces.high[one])])
-                low, high = self.map.beside_line(either, middle)
-                if low == high:
-                    continue
-                count = int(max(counts[low], counts[high]))
-                where, weight = _spread(count, rng, even)
-                along = faces.end[one] - faces.start[one]
-                x = faces.start[one] + (a + (b - a) * where)[:, None] * along
-                columns = (np.full(count, value) for value in (piece, low, high, faces.axis[one], len(found)))
-                found.append((x, *columns, weight * (b - a) * float(along.max())))
+        for one, a, b, piece in between_walls(self.partition, self.tree, self.known, self._crossings):
+            middle = faces.start[one] + (a + b) / 2 * (faces.end[one] - faces.start[one])
+            either = np.array([table[place[leaf], piece] for leaf in (faces.low[one], faces.high[one])])
+            low, high = self.map.beside_line(either, middle)
+            if low == high:
+                continue
+            count = int(max(counts[low], counts[high]))
+            where, weight = spread(count, rng, even)
+            along = faces.end[one] - faces.start[one]
+            x = faces.start[one] + (a + (b - a) * where)[:, None] * along
+            columns = (np.full(count, value) for value in (piece, low, high))
+            normal = np.tile(np.eye(2)[faces.axis[one]], (count, 1))
+            run = np.full(count, len(found))
+            found.append((x, *columns, normal, run, weight * (b - a) * float(along.max())))
         if not found:
-            return Cuts(np.empty((0, 2)), *(np.empty(0, int) for _ in range(4))), Runs(np.empty(0, int), np.empty(0))
+            none = np.empty(0, int)
+            return Cuts(np.empty((0, 2)), none, none, none, np.empty((0, 2))), Runs(none, np.empty(0))
         *cuts, run, length = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return Cuts(*cuts), Runs(run, length)
 
@@ -285,13 +280,3 @@ def _completed(ahead: np.ndarray, behind: np.ndarray, run: np.ndarray, length: F
         sides = np.unique(np.stack([ahead[told], behind[told]]), axis=1)
         if sides.shape[1] == 1 and length[tip].sum() < TIP * length[mine].sum():
             ahead[mine], behind[mine] = sides
-
-
-@cache
-def _gauss(count: int) -> tuple[Floats, Floats]:
-    return unit_gauss(count)
-
-
-def _spread(count: int, rng: np.random.Generator, even: bool) -> tuple[Floats, Floats]:
-    """Numbers in (0, 1) and their weights as a quadrature rule: Gauss's, denser towards the ends, or random ones."""
-    return _gauss(count) if even else (np.sort(rng.random(count)), np.full(count, 1 / count))

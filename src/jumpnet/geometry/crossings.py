@@ -6,7 +6,7 @@ the places are apart, and with it the flux that it carries.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -98,8 +98,8 @@ def wall_runs(paths: tuple[Path, ...], tree: BoxTree, crossed: Crossings) -> lis
 
 def between_walls(
     partition: Partition, tree: BoxTree, known: Mapping[int, Leaf], crossed: Crossings
-) -> list[tuple[Floats, np.ndarray]]:
-    """For each face of the tree the places, from 0 to 1, between which it runs through one piece, and the pieces."""
+) -> Iterator[tuple[int, float, float, int]]:
+    """The stretches of the tree's faces that lie in one piece: face, first and last place in (0, 1), piece."""
     faces = tree.faces
     span = faces.end - faces.start
     walled = [
@@ -115,11 +115,11 @@ def between_walls(
         ends.append(np.concatenate([[0.0], inner[np.diff(inner, prepend=0.0) > HAIR], [1.0]]))
     middles = [faces.start[k] + ((end[1:] + end[:-1]) / 2)[:, None] * span[k] for k, end in enumerate(ends)]
     labels = np.split(partition.label(np.concatenate(middles)), np.cumsum([len(x) for x in middles])[:-1])
-    found = []
-    for end, pieces in zip(ends, labels, strict=True):
+    for one, (end, pieces) in enumerate(zip(ends, labels, strict=True)):
         new = np.r_[True, np.diff(pieces) != 0]
-        found.append((np.r_[end[:-1][new], 1.0], pieces[new]))
-    return found
+        for a, b, piece in zip(end[:-1][new], np.r_[end[1:-1][new[1:]], 1.0], pieces[new], strict=True):
+            if piece >= 0:
+                yield one, float(a), float(b), int(piece)
 
 
 def _looked_up(partition: Partition, start: Floats, span: Floats, some: np.ndarray) -> tuple[np.ndarray, Floats]:

@@ -190,6 +190,16 @@ class CellMap:
         place[self.tree.leaves] = np.arange(len(self.tree.leaves))
         return place
 
+    @property
+    def pieces(self) -> int:
+        """The number of pieces."""
+        return self.table.shape[1]
+
+    @property
+    def dim(self) -> int:
+        """The number of coordinates."""
+        return self.tree.dim
+
     def __call__(self, x: Floats, piece: np.ndarray) -> np.ndarray:
         return self.beside_line(self.table[self.place[self.tree.find(x)], piece], x)
 

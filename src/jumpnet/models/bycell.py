@@ -5,8 +5,10 @@ A row touches the cells of its sites, one or two of them. The columns of paramet
 the Jacobian is kept as two small matrices, and factorised cell by cell in an order that this module plans.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -88,9 +90,9 @@ class Pattern:
 
     @cached_property
     def plan(self) -> tuple[Front, ...]:
-        """The fronts, in the order of elimination: always the cell with the fewest neighbours left."""
+        """The fronts, in the order of elimination."""
         row, cell, _, _ = self._pairs
-        turns, neighbours = _elimination_order(len(self.own), row, cell)
+        turns, neighbours = _elimination_order([len(own) for own in self.own], row, cell)
         place = np.empty(len(self.own), int)
         place[turns] = np.arange(len(turns))
         # A row belongs to the front of its cell that is eliminated first.
@@ -149,8 +151,13 @@ class ByCell(NamedTuple):
     pattern: Pattern
 
 
-def _elimination_order(cells: int, row: np.ndarray, cell: np.ndarray) -> tuple[list[int], list[set[int]]]:
-    """Greedy minimum degree: the cells in turn, and the neighbours each still has when its turn comes."""
+def _elimination_order(widths: Sequence[int], row: np.ndarray, cell: np.ndarray) -> tuple[list[int], list[set[int]]]:
+    """Greedy minimum degree: the cells in turn, and the neighbours each still has when its turn comes.
+
+    First those with one neighbour, which couple nothing new, then always the one whose neighbours have the fewest
+    columns.
+    """
+    cells = len(widths)
     around: list[set[int]] = [set() for _ in range(cells)]
     cuts = np.flatnonzero(np.diff(row)) + 1
     for group in {tuple(group.tolist()) for group in np.split(cell, cuts) if len(group) > 1}:
@@ -158,14 +165,27 @@ def _elimination_order(cells: int, row: np.ndarray, cell: np.ndarray) -> tuple[l
             around[one].update(group)
     for one in range(cells):
         around[one].discard(one)
-    turns, waiting, at_turn = [], set(range(cells)), [set[int]() for _ in range(cells)]
-    while waiting:
-        turn = min(waiting, key=lambda one: (len(around[one]), one))
-        waiting.remove(turn)
+
+    def key(one: int) -> tuple[bool, int, int]:
+        return len(around[one]) > 1, sum(widths[other] for other in around[one]), one
+
+    turns, at_turn = [], [set[int]() for _ in range(cells)]
+    current = [key(one) for one in range(cells)]
+    queue = list(current)
+    heapify(queue)
+    while queue:
+        first = heappop(queue)
+        turn = first[-1]
+        if first != current[turn]:  # an entry from before a neighbour's turn
+            continue
+        current[turn] = (True, -1, turn)
         turns.append(turn)
         at_turn[turn] = around[turn]
         for one in around[turn]:
             around[one] = (around[one] | around[turn]) - {one, turn}
+        for one in around[turn]:
+            current[one] = key(one)
+            heappush(queue, current[one])
     return turns, at_turn
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from jumpnet.charts import Atlas, Chart
+from jumpnet.geometry.surroundings import PowerMap
 from jumpnet.geometry.tree import CellMap
 from jumpnet.models.bycell import ByCell, Pattern
 from jumpnet.models.families import Family
@@ -43,7 +44,7 @@ class Frozen:
     """
 
     of_cell: tuple[Features, ...]
-    cells: CellMap | None = None
+    cells: CellMap | PowerMap | None = None
 
     @property
     def size(self) -> int:

@@ -5,6 +5,7 @@ from typing import Any
 
 from jumpnet.charts import Chart, chart_from_spec
 from jumpnet.errors import SolutionError
+from jumpnet.geometry.surroundings import PowerMap
 from jumpnet.geometry.tree import CellMap
 from jumpnet.models.activations import activation
 from jumpnet.models.checked import finite, from_fields, whole
@@ -38,7 +39,10 @@ def network_from_spec(spec: dict[str, Any]) -> Network | Frozen:
         return PerCell(one, whole("cells", fields["cells"]))
     if kind == "frozen":
         of_cell = tuple(Features(tuple(map(_part, cell))) for cell in fields["cells"])
-        return Frozen(of_cell, CellMap.from_spec(fields["cut"], len(of_cell)) if "cut" in fields else None)
+        cut = fields.get("cut")
+        if cut is None:
+            return Frozen(of_cell)
+        return Frozen(of_cell, (CellMap if "tree" in cut else PowerMap).from_spec(cut, len(of_cell)))
     if kind not in ("shallow", "connected"):
         raise SolutionError(
             f"the file names a network {kind!r}, which this version of jumpnet does not know; upgrade jumpnet."

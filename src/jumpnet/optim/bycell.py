@@ -21,6 +21,8 @@ _geqrf, _trtrs = get_lapack_funcs(("geqrf", "trtrs"), dtype=np.float64)
 
 # Columns that LAPACK factorises at a time, as far as its workspace allows.
 WORKSPACE = 32
+# Rows over columns from which on rows are compressed: for a few more of them it is not worth its cost.
+MANY_MORE = 1.5
 
 
 class Eliminated(NamedTuple):
@@ -106,9 +108,9 @@ def _spread(rows: np.ndarray, cells: tuple[int, ...], front: tuple[int, ...], wi
 
 
 def _compressed(rows: np.ndarray) -> np.ndarray:
-    """As many rows as columns at most, with the same least-squares problem in them."""
+    """As many rows as columns, with the same least-squares problem in them, once there are many more."""
     m, n = rows.shape
-    if m <= n:
+    if m <= MANY_MORE * n:
         return rows
     # With the least workspace, which is what SciPy gives it, LAPACK works column by column.
     return np.triu(_geqrf(rows, lwork=WORKSPACE * n)[0][:n])

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from jumpnet.collocation import Collocation
-from jumpnet.geometry.cells import Cuts
+from jumpnet.geometry.cuts import Cuts
 from jumpnet.problem import Problem, Supplement
 from jumpnet.rows.table import Rows, row_family, stack
 
@@ -114,10 +114,30 @@ def cuts(problem: Problem, cuts: Cuts) -> Rows:
     for piece in np.unique(cuts.piece):
         mine = cuts.piece == piece
         x, low, high = cuts.x[mine], cuts.low[mine], cuts.high[mine]
-        flux = _conormal(problem, int(piece), x, np.eye(problem.dim)[cuts.axis[mine]])
+        flux = _conormal(problem, int(piece), x, cuts.normal[mine])
         zero = np.zeros(len(x))
         families.append(row_family(f"cut {piece}", zero, (x, low, 1.0, 0.0, 0.0), (x, high, -1.0, 0.0, 0.0)))
         families.append(row_family(f"cut flux {piece}", zero, (x, low, 0.0, flux, 0.0), (x, high, 0.0, -flux, 0.0)))
+    return stack(families)
+
+
+def traced_cuts(problem: Problem, cuts: Cuts, trace: np.ndarray, size: np.ndarray) -> Rows:
+    """The same with unknowns of their own for u and its flux on the cuts, which both sides are to match.
+
+    So cells know each other through the cuts only. The values are functions of cell `trace`, the fluxes of the next;
+    `size` is a length in the cells, for fluxes as large as their coefficients.
+    """
+    families = []
+    for piece in np.unique(cuts.piece):
+        mine = cuts.piece == piece
+        x, value = cuts.x[mine], trace[mine]
+        flux = _conormal(problem, int(piece), x, cuts.normal[mine])
+        scale = np.abs(flux).max(axis=1) / size[mine]
+        zero = np.zeros(len(x))
+        for cell in (cuts.low[mine], cuts.high[mine]):
+            families.append(row_family(f"cut {piece}", zero, (x, cell, 1.0, 0.0, 0.0), (x, value, -1.0, 0.0, 0.0)))
+            own, theirs = (x, cell, 0.0, flux, 0.0), (x, value + 1, -scale, 0.0, 0.0)
+            families.append(row_family(f"cut flux {piece}", zero, own, theirs))
     return stack(families)
 
 

@@ -170,7 +170,7 @@ def _pieces_of(network: Network | Frozen) -> int:
     """How many pieces a network has functions for."""
     if not isinstance(network, Frozen):
         return network.cells
-    return len(network.of_cell) if network.cells is None else network.cells.table.shape[1]
+    return len(network.of_cell) if network.cells is None else network.cells.pieces
 
 
 def _probe(solution: Solution) -> None:
@@ -184,7 +184,7 @@ def _probe(solution: Solution) -> None:
         for piece in range(solution.pieces):
             solution.atlas.push(site(piece))
         if isinstance(network, Frozen):
-            if network.cells is not None and network.cells.tree.dim != d:
+            if network.cells is not None and network.cells.dim != d:
                 raise SolutionError("the parts of the file do not fit together; it is damaged or forged.")
             for cell, features in enumerate(network.of_cell):
                 features.functionals(site(cell))
