@@ -1,6 +1,7 @@
 """The default call on problems of every kind: what it reaches, what it says it reaches, and how long it takes.
 
-    .venv/bin/python benchmarks/direct.py [--seeds 3] [--tol 1e-8] [--only disk] [--fem 8,10 [--size 0.1]]
+    .venv/bin/python benchmarks/direct.py [--seeds 3] [--tol 1e-8] [--singular 1e-5] [--only disk]
+        [--fem 8,10 [--size 0.1]] [--cusp 4,6,8]
 
 Prints a Markdown table: the worst error over the seeds relative to the size of the solution, the smallest and the
 largest ratio of estimated to true error, unknowns and the median time of `jn.solve(problem)` (in a warm process: the
@@ -8,7 +9,9 @@ first call of each problem, which also measures its geometry, is not counted). W
 reference is the same problem with other features (no images, high orders) at a tolerance of 1e-12. With --fem it is
 `jn.baselines.fem` of the second order given; further columns have the difference between the two orders, which says how
 well the reference is known, and the time of the first one, mesh and solve. Problems whose solutions are not smooth
-(names with "singular") are solved to 1e-5 instead of the tolerance, and need an exact solution or --fem.
+(names with "singular") are solved to --singular (1e-5) instead of the tolerance, and need an exact solution or --fem.
+With --cusp, the reference for the hearts is finite elements of the highest order given, graded towards the cusp
+(peers/fem_cusp.py); a table of its convergence comes first, and errors are integrals instead of means over points.
 """
 
 import argparse
@@ -17,6 +20,7 @@ import time
 import warnings
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 from unittest import mock
 
 import numpy as np
@@ -25,6 +29,9 @@ import jumpnet as jn
 from jumpnet.driver import features
 from jumpnet.experiments import problems
 from jumpnet.fields.piecewise import piecewise_values
+
+if TYPE_CHECKING:
+    from peers import fem_cusp
 
 BOX = jn.Box((-1, -1), (1, 1))
 
@@ -106,6 +113,18 @@ def reference(problem: jn.Problem) -> Callable[[np.ndarray, np.ndarray], np.ndar
         return jn.solve(problem, tol=1e-12, optimizer=jn.optim.Direct(), seed=99)
 
 
+def graded_references(only: str, orders: str) -> dict[str, "fem_cusp.Reference"]:
+    """Finite elements graded towards the cusp for the hearts; prints how they converge."""
+    from peers import fem_cusp
+
+    found = {}
+    for name, make in CASES.items():
+        if "heart" in name and only in name:
+            print(f"{name}: differences to the reference\n")
+            found[name] = fem_cusp.converged(make(), [int(order) for order in orders.split(",")])
+    return found
+
+
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -114,19 +133,28 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--fem", default="", help="two orders of finite elements")
     parser.add_argument("--size", type=float, default=None, help="of the elements")
+    parser.add_argument("--singular", type=float, default=1e-5, help="tolerance where solutions are not smooth")
+    parser.add_argument("--cusp", default="", help="orders of finite elements graded towards the heart's cusp")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    graded = graded_references(options.only, options.cusp) if options.cusp else {}
     more = " FEM known to | FEM seconds |" if options.fem else ""
     print(f"| problem | status | worst error | estimate / error | unknowns | seconds |{more}")
     print("|---|---|---|---|---|---|" + ("---|---|" if options.fem else ""), flush=True)
     for name, make in CASES.items():
-        if options.only not in name or (name.startswith("singular") and not options.fem and make().exact is None):
+        known = options.fem or name in graded or not name.startswith("singular")
+        if options.only not in name or not (known or make().exact is not None):
             continue
-        problem, tol = make(), 1e-5 if name.startswith("singular") else options.tol
+        problem, tol = make(), options.singular if name.startswith("singular") else options.tol
         x, piece = problem.partition.sample_interior(1000, seed=77)
-        solve(problem, tol, 0)
-        columns = ""
-        if options.fem and problem.exact is None:
+        weight = np.ones(len(x))
+        if name not in graded:
+            solve(problem, tol, 0)
+        columns = " - | - |" if options.fem else ""
+        if name in graded:
+            best = graded[name]
+            x, piece, weight, exact = best.x, best.piece, best.weight, best.value
+        elif options.fem and problem.exact is None:
             orders = [int(order) for order in options.fem.split(",")]
             coarse, fine = (jn.baselines.fem(problem, order=order, size=options.size) for order in orders)
             exact = fine(x, piece)
@@ -134,14 +162,13 @@ def main() -> None:
             columns = f" {known:.1e} | {coarse.settings['seconds']:.2f} |"
         else:
             exact = reference(problem)(x, piece)
-            columns = " - | - |" if options.fem else ""
         errors, ratios, seconds, ended, unknowns = [], [], [], set(), 0
         for seed in range(options.seeds):
             began = time.perf_counter()
             solution = solve(problem, tol, seed)
             seconds.append(time.perf_counter() - began)
-            error = rms(solution(x, piece) - exact)
-            errors.append(error / rms(exact))
+            error = rms(solution(x, piece) - exact, weight)
+            errors.append(error / rms(exact, weight))
             ratios.append(solution.estimate / error)
             ended.add(solution.status.name.lower())
             unknowns = max(unknowns, solution.network.size)
@@ -157,9 +184,9 @@ def solve(problem: jn.Problem, tol: float, seed: int) -> jn.Solution:
     return jn.solve(problem, tol=tol, optimizer=jn.optim.Direct(), seed=seed)
 
 
-def rms(values: np.ndarray) -> float:
+def rms(values: np.ndarray, weight: np.ndarray | float = 1.0) -> float:
     """The root of the mean square."""
-    return float(np.sqrt(np.mean(values**2)))
+    return float(np.sqrt(np.sum(weight * values**2) / np.sum(weight * np.ones(len(values)))))
 
 
 if __name__ == "__main__":

@@ -94,3 +94,26 @@ def test_named_parts_of_the_boundary_are_those_of_the_partition() -> None:
         name == "foot", drawn.boundary_piece == 1
     )
     assert set(name) == {"hot", "foot", "x1-", "x1+", "x2-", "x2+"}
+
+
+def test_nothing_of_a_needle_is_missed() -> None:
+    """Cells towards the cusp of the heart: the needle is a hundredth of a leaf there, and narrower at its tip."""
+    cells, tip = Cells.whole(PARTITIONS["heart"]()), np.array([[-0.25, 0.0]])
+    for _ in range(20):
+        cells = cells.split(cells.tree.find(tip))
+    count = np.full(len(cells.members), 24)
+    drawn = cells.draw(4 * count, count, np.random.default_rng(0), even=True)
+    # The walls are all there, as rules between the two pieces: a cardioid is 8 times as long as its parameter, 1/3.
+    run, length = drawn.interface_runs[0, 1]
+    assert np.all(run >= 0) and length.sum() == pytest.approx(8 / 3, rel=1e-9)
+    # So is every cut through the needle, over all of its width.
+    faces = cells.tree.faces
+    through = (faces.axis == 0) & (faces.start[:, 1] < 0) & (faces.end[:, 1] > 0) & (faces.start[:, 0] < -0.25)
+    for x in faces.start[through & (faces.start[:, 0] > -0.251), 0]:
+        mine = (drawn.cuts.normal[:, 0] == 1) & (drawn.cuts.piece == 0) & (drawn.cuts.x[:, 0] == x)
+        half = 2 * np.arcsin(np.sqrt(1.5 * (-0.25 - x)))  # the walls' angle from the axis, at about this distance
+        width = 2 * (-0.25 - x) * np.tan(half)
+        assert drawn.cut_runs.length[mine].sum() == pytest.approx(width, rel=0.01)
+    # And its cells have points inside.
+    small = np.all(np.abs(drawn.interior - tip) < 1e-4, axis=1) & (drawn.piece == 0)
+    assert small.sum() > 500 and np.all(cells.partition.label(drawn.interior) == drawn.piece)

@@ -297,3 +297,16 @@ def test_many_pieces_are_labelled_as_if_each_were_asked(dim: int) -> None:
     np.testing.assert_array_equal(parts.label(x), expected)
     np.testing.assert_array_equal(parts.label(x[:3]), expected[:3])
     assert len(parts.label(x[:0])) == 0
+
+
+@pytest.mark.parametrize("distance", [1e-7, 1e-6, 1e-5, 1e-4, 1e-2])
+def test_both_sides_of_a_needle_are_told_apart(distance):
+    """Points about the cusp of a cardioid, where the background is a needle that is thinner than nodes are apart."""
+    rng, n = np.random.default_rng(0), 2000
+    radius = distance * rng.uniform(0.3, 1.0, n)
+    wall = 2 * np.arcsin(np.sqrt(1.5 * radius))  # the angle of the walls from the needle's axis
+    angle = np.where(rng.random(n) < 0.5, rng.uniform(-np.pi, np.pi, n), wall * rng.uniform(-3, 3, n))
+    x = np.array([-0.25, 0.0]) + np.stack([-radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    clear = np.abs(np.abs(angle) / wall - 1) > 2e-3  # coordinates are rounded to 6e-17, a needle of 1e-7 is 1e-10 wide
+    found = Partition(SQUARE, [Curve("(1 + cos(t))/3*cos(t) - 0.25", "(1 + cos(t))/3*sin(t)")]).label(x)
+    np.testing.assert_array_equal(found[clear], (np.abs(angle) > wall)[clear])

@@ -14,8 +14,9 @@ from jumpnet.driver.levels import Level
 from jumpnet.geometry.cells import DEEPEST, Cells, Member
 from jumpnet.problem import Problem
 
-# Cells with a residual above this part of the largest are looked at.
-LARGE = 0.1
+# The worst cells that together hold this part of the squared residual are looked at (Doerfler's marking): others may be
+# met badly only because of these.
+BULK = 0.8
 # A higher degree helps if it leaves no more than this part of the residual; halving, if a half keeps no more than this.
 WITH_MORE, WITH_HALF = 0.5, 0.1
 # Degrees: the first, the step, the highest.
@@ -64,13 +65,13 @@ class Cutter:
         residual = level.residual_of_cells()
         depth = self._cells.tree.depth
         known, cut = dict(self._known), {}
-        for number in np.flatnonzero(residual > LARGE * residual.max()).tolist():
+        for number in _worst(residual).tolist():
             member = self._cells.members[number]
             cell = known[member]
             left = residual[number] / cell.before
             helped = left < (WITH_HALF if cell.tried == "half" else WITH_MORE)
             if (helped or cell.tried == "") and cell.degree < HIGHEST:
-                known[member] = Cell(cell.degree + STEP, "more", residual[number])
+                known[member] = Cell(cell.degree + STEP, "more", float(residual[number]))
             elif depth[member.leaf] < DEEPEST:
                 cut[member.leaf] = True
         changed = known != self._known
@@ -87,6 +88,13 @@ class Cutter:
                     known[member] = Cell(max(START, old.degree - STEP), "half", was)
         self._known = known
         return changed or bool(cut)
+
+
+def _worst(residual: np.ndarray) -> np.ndarray:
+    """The fewest cells that hold the bulk of the squared residual."""
+    order = np.argsort(-residual)
+    held = np.cumsum(residual[order] ** 2)
+    return order[: int(np.searchsorted(held, BULK * held[-1])) + 1]
 
 
 def _parents(before: Cells, after: Cells) -> dict[int, int]:

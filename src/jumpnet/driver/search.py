@@ -1,8 +1,9 @@
 """The search of the direct solver: features that grow where held-out residuals are large, until the error is small.
 
-The error estimate uses the problem itself as its yardstick. The change from one level of features to the next is the
-error of the former; divided by the former's held-out residual it says how much error a unit of residual means here.
-That factor times the last held-out residual, with some room, estimates the last error.
+The error estimate uses the problem itself as its yardstick. The change from one level of features to the next (or, with
+cells, to one of the next few) is the error of the former; divided by the former's held-out residual it says how much
+error a unit of residual means here. That factor times the last held-out residual, with some room, estimates the last
+error.
 """
 
 import time
@@ -25,6 +26,8 @@ ROOM = 5.0
 KEPT, KEPT_CUT = 0.5, 0.7
 # Levels and unknowns after which the search ends, with whole pieces and with pieces cut into cells.
 MOST_LEVELS, MOST_LEVELS_CUT = 20, 40
+# With cells, changes over so many levels count: where the worst cell is cut in vain, one level hardly changes anything.
+BACK = 4
 MOST_UNKNOWNS, MOST_IN_CELLS, MOST_BETWEEN_HOLES = 6000, 30000, 100_000
 # Less than this reduction of the residual from one level to the next is no progress; so many of them end the search.
 SLOW, PATIENCE, PATIENCE_CUT = 0.8, 3, 6
@@ -71,10 +74,11 @@ class _Track:
         self.best: Level | None = None
         self.estimate, self.idle = np.inf, 0
         self._factor = 0.0
+        self._recent: list[Level] = []
 
     def begin(self, first: Level) -> None:
         """A new sequence of levels, which those before say nothing about; the best so far stays."""
-        self.last, self._factor, self.idle = first, 0.0, 0
+        self.last, self._factor, self.idle, self._recent = first, 0.0, 0, [first]
         if self.best is None:
             self.best = first
         self._note(first)
@@ -84,8 +88,11 @@ class _Track:
         last, best = self.last, self.best
         assert last is not None and best is not None
         change = rms(after.values - last.values)
-        kept = KEPT_CUT if isinstance(after.plan.cells, Cells) else KEPT
-        self._factor = max(change / max(last.residual, 1e-300), kept * self._factor)
+        kept, back = (KEPT_CUT, BACK) if isinstance(after.plan.cells, Cells) else (KEPT, 1)
+        self._recent = self._recent[-back:]
+        shown = [rms(after.values - former.values) / max(former.residual, 1e-300) for former in self._recent]
+        self._factor = max(*shown, kept * self._factor)
+        self._recent.append(after)
         self.idle = 0 if after.residual < slow * max(last.residual, best.residual) else self.idle + 1
         estimate = ROOM * self._factor * after.residual
         if isinstance(best.plan.cells, Cells) != isinstance(after.plan.cells, Cells):

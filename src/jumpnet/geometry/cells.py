@@ -16,11 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from jumpnet.geometry.checks import Bounds, Floats
-from jumpnet.geometry.cuts import Cuts, spread, stretches
-from jumpnet.geometry.leaves import Leaf, all_walls, looked_at, paths_of, unbroken
+from jumpnet.geometry.crossings import Crossings, between_walls, crossings, wall_runs
+from jumpnet.geometry.cuts import Cuts, spread
+from jumpnet.geometry.leaves import Leaf, beside, looked_at, paths_of
 from jumpnet.geometry.lines import Path
 from jumpnet.geometry.partition import Partition
 from jumpnet.geometry.randomness import EvenlySpread
+from jumpnet.geometry.slivers import across
+from jumpnet.geometry.stretches import all_walls
 from jumpnet.geometry.tracing import Pair
 from jumpnet.geometry.tree import BoxTree, CellMap, Lines
 
@@ -29,8 +32,14 @@ BEYOND = (0.0173, 0.0291)
 do not run along the walls and through the corners of drawings made with round ones."""
 STEP = 1e-4
 """How far beside a wall its pieces are looked up, in parts of the leaf: cells are never told apart by less."""
-DEEPEST = 18
-"""Leaves of this depth are not cut; their size is 4e-6 of the domain's."""
+SHORT = 1e-3
+"""Walls in a leaf whose length is below this part of its size are neglected."""
+TIP = 0.01
+"""Within this part of a wall in a leaf, its sides need not be told apart: the tip of a needle."""
+ROUNDS = 8
+"""Of drawing points in a cell: half of them in its box, the rest on lines across it."""
+DEEPEST = 26
+"""Leaves of this depth are not cut; their size is 2e-8 of the domain's."""
 
 
 class Runs(NamedTuple):
@@ -178,62 +187,64 @@ class Cells:
         return CellPoints(interior, piece, *edge, interfaces, cuts, runs, cut_runs)
 
     def _inside(self, counts: np.ndarray, rng: np.random.Generator) -> tuple[Floats, np.ndarray]:
-        """Points in the cells; a cell that is hard to hit gets fewer."""
+        """Points in the cells; those that are hard to hit are looked for on lines across them."""
         found, pieces = [np.empty((0, 2))], [np.empty(0, int)]
         for cell in np.flatnonzero(counts).tolist():
             leaf, piece, side = self.members[cell]
-            lower, upper = self.box(cell)
+            known, (lower, upper) = self.known[leaf], self.box(cell)
             x, rounds = np.empty((0, 2)), 0
             even = EvenlySpread(rng)
-            while len(x) < counts[cell] and rounds < 8:
-                fresh = lower + even.random((int(1.5 * counts[cell]) + 16, 2)) * (upper - lower)
-                if not self.known[leaf].undivided:
+            while len(x) < counts[cell] and rounds < ROUNDS:
+                draws = even.random((int(1.5 * counts[cell]) + 16, 2))
+                if rounds < ROUNDS // 2:
+                    fresh = lower + draws * (upper - lower)
+                else:
+                    fresh = across(self.partition, self.paths, known.near, (lower, upper), piece, draws)
+                if not known.undivided:
                     fresh = fresh[self.partition.label(fresh) == piece]
                     fresh = fresh[self.map(fresh, np.full(len(fresh), piece)) == cell]
                 x, rounds = np.concatenate([x, fresh]), rounds + 1
-            if len(x) < counts[cell]:  # a sliver: what was seen of it when it was looked at
-                x = np.concatenate([x, self.known[leaf].points(piece, side)])
+            if len(x) < counts[cell]:  # what was seen of it when it was looked at
+                x = np.concatenate([x, known.points(piece, side)])
             found.append(x[: counts[cell]])
             pieces.append(np.full(len(found[-1]), piece))
         return np.concatenate(found), np.concatenate(pieces)
 
+    @cached_property
+    def _crossings(self) -> Crossings:
+        return crossings(self.paths, self.tree, self.known)
+
     def _on_walls(self, counts: np.ndarray, rng: np.random.Generator, even: bool) -> tuple[np.ndarray, ...]:
         """Points on the walls of the cells: normals, the pieces along them and against, wall, run, length element."""
         of_wall: dict[int, list[tuple[Floats, ...]]] = defaultdict(list)
-        runs = 0
         of_leaf: dict[int, int] = {}
         for cell, (leaf, _, _) in enumerate(self.members):
             of_leaf[leaf] = max(of_leaf.get(leaf, 0), int(counts[cell]))
-        for leaf, count in of_leaf.items():
-            walls = self.known[leaf].walls
-            if not len(walls.wall):
-                continue
-            size = self._size(leaf)
-            for run in unbroken(walls):
-                if np.linalg.norm(walls.end[run] - walls.start[run], axis=1).sum() < 1e-3 * size:
-                    continue
-                start, width = walls.first[run[0]], walls.last[run[-1]] - walls.first[run[0]]
-                at, weight = spread(count, rng, even)
-                columns = start + width * at, width * weight, np.full(count, runs), np.full(count, STEP * size)
-                of_wall[int(walls.wall[run[0]])].append(columns)
-                runs += 1
+        for run, (leaf, wall, first, last) in enumerate(wall_runs(self.paths, self.tree, self._crossings)):
+            count = of_leaf.get(leaf, 0)
+            at, weight = spread(count, rng, even)
+            columns = first + (last - first) * at, (last - first) * weight, np.full(count, run)
+            of_wall[wall].append((*columns, np.full(count, self._size(leaf))))
         found = []
         for wall, columns in of_wall.items():
-            parameter, weight, run, step = (np.concatenate(column) for column in zip(*columns, strict=True))
+            parameter, weight, run, size = (np.concatenate(column) for column in zip(*columns, strict=True))
+            run = run.astype(int)
             x, normal, speed = self.paths[wall].at(parameter)
-            sound = np.isfinite(normal).all(axis=1)
-            x, normal, step, run = x[sound], normal[sound], step[sound, None], run[sound].astype(int)
-            ahead, behind = self.partition.label(np.concatenate([x + step * normal, x - step * normal])).reshape(2, -1)
-            found.append((x, normal, ahead, behind, np.full(len(x), wall), run, (speed * weight)[sound]))
+            length = speed * weight
+            # A corner of a leaf that a wall just touches.
+            long = np.bincount(run, length)[run] > SHORT * size
+            sound = np.isfinite(normal).all(axis=1) & long
+            x, normal, size, run, length = x[sound], normal[sound], size[sound], run[sound], length[sound]
+            ahead, behind = beside(self.partition, x, normal, STEP * size[:, None])
+            _completed(ahead, behind, run, length)
+            found.append((x, normal, ahead, behind, np.full(len(x), wall), run, length))
         return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
 
     def _on_cuts(self, counts: np.ndarray, rng: np.random.Generator, even: bool) -> tuple[Cuts, Runs]:
         """Points on the cuts, piece by piece."""
         faces, table, place = self.tree.faces, self.map.table, self.map.place
-        walled = np.array([len(self.known[leaf].walls.wall) > 0 for leaf in faces.low])
-        walled |= np.array([len(self.known[leaf].walls.wall) > 0 for leaf in faces.high])
         found = []
-        for one, a, b, piece in stretches(self.partition, faces.start, faces.end, walled):
+        for one, a, b, piece in between_walls(self.partition, self.tree, self.known, self._crossings):
             middle = faces.start[one] + (a + b) / 2 * (faces.end[one] - faces.start[one])
             either = np.array([table[place[leaf], piece] for leaf in (faces.low[one], faces.high[one])])
             low, high = self.map.beside_line(either, middle)
@@ -255,3 +266,17 @@ class Cells:
 
     def _size(self, leaf: int) -> float:
         return float(np.max((self.tree.upper - self.tree.lower) * 2.0 ** -self.tree.depth[leaf]))
+
+
+def _completed(ahead: np.ndarray, behind: np.ndarray, run: np.ndarray, length: Floats) -> None:
+    """Give the pieces of a run to those of its points whose sides cannot be told apart, at the tip of a needle.
+
+    Where they are more than its tip, the wall goes on inside a piece.
+    """
+    alike = ahead == behind
+    for one in np.unique(run[alike]):
+        mine = np.flatnonzero(run == one)
+        told, tip = mine[~alike[mine]], mine[alike[mine]]
+        sides = np.unique(np.stack([ahead[told], behind[told]]), axis=1)
+        if sides.shape[1] == 1 and length[tip].sum() < TIP * length[mine].sum():
+            ahead[mine], behind[mine] = sides

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -22,6 +23,12 @@ from jumpnet.geometry.shape import Shape
 
 if TYPE_CHECKING:
     from scipy.spatial import KDTree
+
+
+RIGHT = np.pi / 2
+"""By how much a curve turns along a branch."""
+STEPS = 12
+"""Of Newton's method: at a cusp it halves the distance, and converges fast only then."""
 
 
 class SmoothCurve(ClosedCurve, Protocol):
@@ -86,6 +93,32 @@ class Finder(ABC):
 
 
 @dataclass(frozen=True, eq=False)
+class Branch:
+    """Nodes of a curve that turns by less than a right angle along them: near a point it passes only once."""
+
+    nodes: Floats
+    places: Floats
+
+    @cached_property
+    def tree(self) -> KDTree:
+        """The places, to look for the nearest."""
+        from scipy.spatial import KDTree
+
+        return KDTree(self.places)
+
+    @cached_property
+    def box(self) -> tuple[Floats, Floats]:
+        """The corners of a box around the places."""
+        return self.places.min(axis=0), self.places.max(axis=0)
+
+    def may_be_nearer(self, x: Floats, than: Floats) -> np.ndarray:
+        """The points that are not farther from the box than given distances."""
+        lower, upper = self.box
+        gap = np.maximum(np.maximum(lower - x, x - upper), 0.0)
+        return np.flatnonzero(np.sum(gap * gap, axis=1) <= than * than)
+
+
+@dataclass(frozen=True, eq=False)
 class FootFinder(Finder):
     """The boundary is one smooth curve (corners and cusps at most here and there), given by its nodes.
 
@@ -110,22 +143,53 @@ class FootFinder(Finder):
     def _slowest(self) -> float:
         return CUSP * float(np.nanmax(np.linalg.norm(self.curve.velocity(self.nodes), axis=1)))
 
+    @cached_property
+    def _branches(self) -> tuple[Branch, ...]:
+        """The curve in branches: beside a needle, the nearest node may be on one side and the foot on the other."""
+        ring = self.outline.rings[0]
+        fresh = np.r_[True, np.any(ring[1:] != ring[:-1], axis=1)]  # nodes crowd at corners, to the same place
+        nodes, places = self.nodes[fresh], ring[fresh]
+        chord = np.diff(places, axis=0)
+        turn = np.diff(np.arctan2(chord[:, 1], chord[:, 0]))
+        turned = np.cumsum(np.abs((turn + np.pi) % (2.0 * np.pi) - np.pi))
+        cuts = np.flatnonzero(np.diff(np.r_[0.0, turned] // RIGHT)) + 1
+        ends = [0, *cuts.tolist(), len(nodes) - 1]
+        return tuple(Branch(nodes[a : b + 1], places[a : b + 1]) for a, b in pairwise(ends) if b > a)
+
     def feet(self, x: Floats) -> Feet:
+        """The nearest of the feet on all branches that come close enough."""
+        nearest = np.asarray(self._tree.query(x)[0]) + self.band / 2.0
+        point, t = [np.empty(0, int)], [np.empty(0)]
+        for branch in self._branches:
+            near = branch.may_be_nearer(x, nearest)
+            if not len(near):
+                continue
+            distance, start = branch.tree.query(x[near])
+            close = distance <= nearest[near]
+            point.append(near[close])
+            t.append(self._foot(x[near[close]], branch.nodes, np.asarray(start)[close]))
+        points, parameters = np.concatenate(point), np.concatenate(t)
+        offset = x[points] - self.curve.position(parameters)
+        order = np.lexsort((np.sum(offset * offset, axis=1), points))
+        first = order[np.unique(points[order], return_index=True)[1]]
+        rounding = 1e-13 * float(np.abs(self.outline.rings[0]).max())
+        v = self.curve.velocity(parameters[first])
+        return feet_at(offset[first], self.orientation * v, self._slowest, rounding)
+
+    def _foot(self, x: Floats, nodes: Floats, start: np.ndarray) -> Floats:
         """Newton's method for (curve(t) - x) . curve'(t) = 0 from the nearest node, kept between its neighbours."""
-        start = np.asarray(self._tree.query(x)[1])
-        t = self.nodes[start]
-        before = np.where(start == 0, self.nodes[-2] - 2.0 * np.pi, self.nodes[start - 1])
-        after = self.nodes[start + 1]
-        for _ in range(8):
+        last = len(nodes) - 1
+        before, after = nodes[np.maximum(start - 1, 0)], nodes[np.minimum(start + 1, last)]
+        # The end of a branch may be a cusp, where the curve stands still and Newton's method would too.
+        t = np.where((start == 0) | (start == last), (before + after) / 2, nodes[start])
+        for _ in range(STEPS):
             step = newton_step(self.curve.position(t) - x, self.curve.velocity(t), self.curve.acceleration(t))
             moved = np.clip(t - step, before, after)
             settled = np.all(np.abs(moved - t) <= 1e-15 * np.pi)
             t = moved
             if settled:
                 break
-        offset, v = x - self.curve.position(t), self.curve.velocity(t)
-        rounding = 1e-13 * float(np.abs(self.outline.rings[0]).max())
-        return feet_at(offset, self.orientation * v, self._slowest, rounding)
+        return t
 
 
 def feet_at(offset: Floats, v: Floats, slowest: float, rounding: float) -> Feet:

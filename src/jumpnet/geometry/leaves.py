@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
@@ -16,37 +15,29 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from jumpnet.geometry.checks import Bounds, Floats
+from jumpnet.geometry.labels import INSIDE
 from jumpnet.geometry.lines import Path, path_of
 from jumpnet.geometry.partition import Partition
 from jumpnet.geometry.patches import Flipped, Trimmed
 from jumpnet.geometry.randomness import EvenlySpread
+from jumpnet.geometry.slivers import across
+from jumpnet.geometry.stretches import Stretch, followed, unbroken
 
-COARSE = 257
-"""Places of a wall from which it is followed into leaves."""
-RESOLVED = 1 / 16
-"""A wall is known to this part of a leaf's size."""
 POOL = 512
 """Points at which a leaf that walls run through is looked at."""
 FEWEST = 4
 """Of those, as many as a piece must have to count as a cell."""
 ACROSS = 24
 """Points of a piece between which lines are drawn to see whether walls keep them apart."""
+BESIDE = (0.02, 0.002)
+"""How far beside a wall points are looked at, in parts of the leaf."""
+THIN, LINES = 32, 64
+"""A piece with fewer points than this is looked for on so many lines across the leaf."""
+FINER, FINEST = 0.1, 1e-13
+"""Where both sides of a wall look the same, they are looked up this much nearer to it, but not nearer than this part of
+the domain: labels know a wall to 1e-14 of it."""
 MANY = 120
 """Stretches of wall in a leaf beyond which it is too early to look for parts."""
-
-
-class Stretch(NamedTuple):
-    """Parts of walls in one leaf: wall, first and last parameter, and the places of both ends."""
-
-    wall: np.ndarray
-    first: Floats
-    last: Floats
-    start: Floats
-    end: Floats
-
-    def taken(self, which: np.ndarray) -> Stretch:
-        """Some of them."""
-        return Stretch(*(part[which] for part in self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,37 +81,35 @@ def paths_of(partition: Partition) -> tuple[Path, ...] | None:
     return tuple(found)
 
 
-def all_walls(paths: tuple[Path, ...]) -> Stretch:
-    """Every wall from end to end."""
-    every = []
-    for number, path in enumerate(paths):
-        ends = np.unique(np.concatenate([path.nodes, np.linspace(path.nodes[0], path.nodes[-1], COARSE)]))
-        places = path.position(ends)
-        every.append(Stretch(np.full(len(ends) - 1, number), ends[:-1], ends[1:], places[:-1], places[1:]))
-    return Stretch(*(np.concatenate(parts) for parts in zip(*every, strict=True)))
-
-
 def looked_at(partition: Partition, paths: tuple[Path, ...], box: Bounds, walls: Stretch) -> Leaf:
     """A box: of given walls those that run through it, and points of the pieces in it."""
     lower, upper = box
-    near = _followed(paths, walls, lower, upper)
+    near = followed(paths, walls, lower, upper)
     middle = (near.start + near.end) / 2
     walls = near.taken(np.all((middle >= lower) & (middle <= upper), axis=1))
     x = lower + EvenlySpread().random((POOL if len(walls.wall) else 8, 2)) * (upper - lower)
     if not len(walls.wall):
         piece = int(partition.label(x[:1])[0])
         return Leaf(walls, near, {piece: x} if piece >= 0 else {}, {})
-    beside = []
+    around, there = [], []
     for wall in np.unique(walls.wall):
         mine = walls.wall == wall
         at, normal, _ = paths[wall].at((walls.first[mine] + walls.last[mine]) / 2)
         sound = np.isfinite(normal).all(axis=1) & np.all((at >= lower) & (at <= upper), axis=1)
-        beside += [at[sound] + side * (upper - lower).max() * normal[sound] for side in (-0.02, 0.02, -0.002, 0.002)]
-    x = np.concatenate([x, *beside])
+        at, normal, size = at[sound], normal[sound], float((upper - lower).max())
+        around += [at + sign * step * size * normal for step in BESIDE for sign in (-1, 1)]
+        there += beside(partition, at, normal, np.full((len(at), 1), min(BESIDE) * size))
+    x = np.concatenate([x, *around])
     x = x[np.all((x >= lower) & (x <= upper), axis=1)]
     label = partition.label(x)
-    counts = np.bincount(label[label >= 0], minlength=partition.size)
-    pool = {int(piece): x[label == piece] for piece in np.flatnonzero(counts >= FEWEST)}
+    pool = {}
+    for piece in np.unique(np.concatenate([label, *there])).tolist():
+        points = x[label == piece]
+        if 0 <= piece and len(points) < THIN:
+            found = across(partition, paths, near, box, piece, EvenlySpread().random((LINES, 2)))
+            points = np.concatenate([points, found])
+        if 0 <= piece and len(points) >= FEWEST:
+            pool[piece] = points
     lines = {}
     # A single wall leaves everything in one part; many are for smaller leaves to sort out.
     if len(unbroken(walls)) > 1 and len(walls.wall) <= MANY:
@@ -129,12 +118,19 @@ def looked_at(partition: Partition, paths: tuple[Path, ...], box: Bounds, walls:
     return Leaf(walls, near, pool, lines)
 
 
-def unbroken(walls: Stretch) -> list[np.ndarray]:
-    """The stretches that follow each other without a break."""
-    if not len(walls.wall):
-        return []
-    new = np.r_[True, (np.diff(walls.wall) != 0) | (walls.first[1:] > walls.last[:-1] + 1e-13)]
-    return np.split(np.arange(len(new)), np.flatnonzero(new)[1:])
+def beside(partition: Partition, x: Floats, normal: Floats, step: Floats) -> tuple[np.ndarray, np.ndarray]:
+    """The pieces along the normals of walls and against them, a step away or, in a needle, as near as it must be."""
+    # The outer boundary is known less well.
+    step = np.maximum(step, 4 * INSIDE * partition.domain.size)
+    ahead, behind = partition.label(np.concatenate([x + step * normal, x - step * normal])).reshape(2, -1)
+    while True:
+        step = FINER * step
+        alike = np.flatnonzero((ahead == behind) & (step[:, 0] > FINEST * partition.domain.size))
+        if not len(alike):
+            return ahead, behind
+        away = (step * normal)[alike]
+        sides = partition.label(np.concatenate([x[alike] + away, x[alike] - away])).reshape(2, -1)
+        ahead[alike], behind[alike] = sides
 
 
 def _line_between_parts(points: Floats, walls: Stretch) -> tuple[Floats, float] | None:
@@ -166,26 +162,3 @@ def _line_between_parts(points: Floats, walls: Stretch) -> tuple[Floats, float] 
         return None
     normal = best.x[:2] / size
     return normal, float(best.x[2] + normal @ middle)
-
-
-def _followed(paths: tuple[Path, ...], walls: Stretch, lower: Floats, upper: Floats) -> Stretch:
-    """The parts of walls that run through a box or close by, in steps that are short beside it."""
-    short = RESOLVED * float((upper - lower).max())
-    for _ in range(60):
-        # What is nearer to the box than a step is long may run through it.
-        length = np.linalg.norm(walls.end - walls.start, axis=1)
-        reach = (length + short)[:, None]
-        near = np.all((walls.start > lower - reach) & (walls.start < upper + reach), axis=1)
-        walls, length = walls.taken(near), length[near]
-        long = length > short
-        if not long.any():
-            break
-        parts = [walls.taken(~long)]
-        for k in np.unique(walls.wall[long]):
-            mine = walls.taken(long & (walls.wall == k))
-            middle = (mine.first + mine.last) / 2
-            place = paths[k].position(middle)
-            parts.append(Stretch(mine.wall, mine.first, middle, mine.start, place))
-            parts.append(Stretch(mine.wall, middle, mine.last, place, mine.end))
-        walls = Stretch(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    return walls.taken(np.lexsort((walls.first, walls.wall)))
