@@ -28,23 +28,16 @@ class Cuts(NamedTuple):
     normal: Floats
 
 
-def stretches(
-    partition: Partition, start: Floats, end: Floats, walled: np.ndarray
-) -> Iterator[tuple[int, float, float, int]]:
-    """The stretches of straight cuts that lie in one piece: cut, first and last place in (0, 1), piece.
-
-    Cuts that are not `walled` are known to lie in one piece as a whole.
-    """
-    labels = np.empty((len(walled), SCAN), int)
+def stretches(partition: Partition, start: Floats, end: Floats) -> Iterator[tuple[int, float, float, int]]:
+    """The stretches of straight cuts that lie in one piece: cut, first and last place in (0, 1), piece."""
     scan = np.linspace(END, 1 - END, SCAN)
     on_cut = start[:, None] + scan[:, None] * (end - start)[:, None]
-    labels[walled] = partition.label(on_cut[walled].reshape(-1, 2)).reshape(-1, SCAN)
-    labels[~walled] = partition.label(on_cut[~walled, SCAN // 2])[:, None]
+    labels = partition.label(on_cut.reshape(-1, 2)).reshape(-1, SCAN)
     cut, place_of_break = np.nonzero(np.diff(labels, axis=1))
     after = scan[place_of_break]
     begin, span = start[cut], (end - start)[cut]
     breaks = bisected(lambda t: partition.label(begin + t[:, None] * span), after, scan[place_of_break + 1])
-    for one in range(len(walled)):
+    for one in range(len(start)):
         mine = cut == one
         ends = np.r_[0.0, breaks[mine], 1.0]
         for a, b, piece in zip(ends[:-1], ends[1:], labels[one, np.r_[0, place_of_break[mine] + 1]], strict=True):

@@ -218,7 +218,7 @@ class Surroundings:
         """Points on the cuts, `counts[k]` on cut k, random ones or well spread, and the cut of each."""
         lines = self.lines
         found = [(np.empty((0, 2)), *(np.empty(0, int) for _ in range(3)), np.empty((0, 2)), np.empty(0, int))]
-        for one, a, b, piece in stretches(self.partition, lines.start, lines.end, np.ones(len(counts), bool)):
+        for one, a, b, piece in stretches(self.partition, lines.start, lines.end):
             if piece != self.map.piece:
                 continue
             count = int((b - a) * counts[one]) + 1
