@@ -97,18 +97,18 @@ def test_close_disks_agree_with_a_solution_by_other_features(gap: float, monkeyp
 @pytest.mark.parametrize("source", [0.0, 1.0])
 def test_many_disks_by_cells_between_them(source: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     """Seen from whole pieces they have the same solution; the background conducts better along x1."""
-    places = [(0.38 * i + 0.06 * (j % 2), 0.42 * j) for i in range(-2, 3) for j in range(-2, 2)]
-    disks = [jn.Disk((x, y + 0.15), 0.12 + 0.02 * (k % 3)) for k, (x, y) in enumerate(places)]
+    places = [(0.38 * i + 0.06 * (j % 2), 0.42 * j + 0.2) for i in range(-2, 3) for j in range(-2, 2)]
+    disks = [jn.Disk(place, 0.06 + 0.01 * (k % 3)) for k, place in enumerate(places[:17])]
     A = [[[2.0, 0.0], [0.0, 1.0]], *[100.0 if k % 2 else 0.01 for k in range(len(disks))]]
     problem = jn.Problem(jn.Partition(BOX, disks), A=A, f=source, boundary=jn.Dirichlet("x1"))
-    found = jn.solve(problem, tol=1e-6)
+    found = jn.solve(problem, tol=1e-5)
     assert found.status.ok and "cells" in str(found.settings["method"])
     monkeypatch.setattr(features, "MANY_HOLES", 1000)
-    whole = jn.solve(problem, tol=1e-7)
+    whole = jn.solve(problem, tol=1e-6)
     assert whole.status.ok and "pieces" in str(whole.settings["method"])
     x, piece = problem.partition.sample_interior(500, seed=1)
     error = np.sqrt(np.mean((found(x, piece) - whole(x, piece)) ** 2))
-    assert error < 1e-6 and error / 3 < found.estimate
+    assert error < 1e-5 and error / 3 < found.estimate
     found.save(tmp_path / "many.jumpnet")
     np.testing.assert_array_equal(jn.load(tmp_path / "many.jumpnet")(x, piece), found(x, piece))
 

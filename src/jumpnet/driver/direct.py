@@ -104,11 +104,12 @@ def _solution(problem: Problem, found: Attempt, seed: int, seconds: float) -> So
     """The attempt as a solution."""
     level, parts = found.level, problem.partition
     (atlas,) = choose_atlases("paper", parts)
+    network, theta = level.without_traces()
     held_loss = level.residual**2
     terms = level.held_rows.terms
     return Solution(
-        network=level.network,
-        theta=level.theta,
+        network=network,
+        theta=theta,
         atlas=atlas,
         scale=1.0,
         dim=parts.dim,

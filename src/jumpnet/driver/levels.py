@@ -51,6 +51,14 @@ class Level:
         large = np.flatnonzero(square > LARGE**2 * square.max())
         return [self.held_rows.terms[term] for term in large[np.argsort(-square[large])]]
 
+    def without_traces(self) -> tuple[Frozen, Float[np.ndarray, " weights"]]:
+        """Features and weights of the cells alone: what values on cuts were matched by is of no further use."""
+        cells = self.plan.cells
+        if not isinstance(cells, Surroundings):
+            return self.network, self.theta
+        network = replace(self.network, of_cell=self.network.of_cell[: cells.size])
+        return network, self.theta[: network.size]
+
     def residual_of_cells(self) -> Float[np.ndarray, " cells"]:
         """The norm of the held-out residual of the rows that touch each cell."""
         of_site = self.held[self.held_rows.row_of_site] ** 2
