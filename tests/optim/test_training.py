@@ -145,10 +145,11 @@ def test_a_stall() -> None:
 @pytest.mark.parametrize(
     "losses, limit, ends",
     [
-        (np.logspace(0, -6, 150), 1000, False),  # 3 decades in the second half: 9 more in 225 steps
-        (np.logspace(0, -6, 150), 300, True),  # 150 steps left
-        (np.r_[np.logspace(0, -6, 75), np.full(75, 1e-6)], 1000, True),
-        (np.r_[np.logspace(0, -6, 75), np.full(15, 1e-6)], 1000, False),  # too early to say
+        (np.logspace(0, -8, 150), 1000, False),  # 4 decades in the second half: 7 more in 131 steps
+        (np.logspace(0, -8, 150), 250, True),  # 100 steps left
+        (np.r_[np.logspace(0, -8, 75), np.full(75, 1e-8)], 1000, True),
+        (np.r_[np.logspace(0, -8, 75), np.full(15, 1e-8)], 1000, False),  # too early to say
+        (np.r_[np.logspace(0, -4, 75), np.full(75, 1e-4)], 1000, False),  # not yet on its way down
         (np.r_[np.logspace(0, -16, 75), np.full(75, 1e-16)], 1000, False),  # there
     ],
 )

@@ -2,8 +2,8 @@
 
 Where there are several ways to see the problem (charts), short runs of each decide which is worth a long one. A long
 run that will not arrive in the steps left, at its present rate, gives way to the next start; when all have, the best of
-them goes on. Each long run ends with a linear solve for the output weights. All steps count towards the optimiser's
-limit.
+them goes on until it stalls, then the next. Each long run ends with a linear solve for the output weights. All steps
+count towards the optimiser's limit.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ Minimise = Callable[..., tuple[Result, Any]]
 TRIAL_STEPS = 30
 # More coordinates must pay: they are taken only if they lower the held-out loss of a short run by this factor.
 WORTH_MORE_INPUTS = 10.0
-# A second training after a stalled one needs at least so many steps of what is left of the budget.
+# Another training after a stalled one needs at least so many steps of what is left of the budget.
 WORTH_ANOTHER = 200
 
 
@@ -97,7 +97,7 @@ def train(
 def _trained(
     trials: Sequence[Trial], optimizer: Optimizer, spent: int, progress: Progress | None, minimise: Minimise
 ) -> tuple[Candidate, Result]:
-    """Train (on) from the first trial, from the next where that is hopeless; then from the best with what is left."""
+    """Train (on) from the first trial, from the next where that is hopeless; then on from the best, then the next."""
     budget, ended = optimizer.stop.steps, []
 
     def run(trial: Trial, gives_way: bool) -> None:
@@ -118,10 +118,10 @@ def _trained(
         run(trial, gives_way=True)
         if ended[-1].result.status is not Status.STALLED:
             break
+    waiting = sorted(ended, key=lambda trial: trial.rank)
+    while waiting and ended[-1].result.status is Status.STALLED and budget - spent >= WORTH_ANOTHER:
+        run(waiting.pop(0), gives_way=False)
     best = min(ended, key=lambda trial: trial.rank)
-    if ended[-1].result.status is Status.STALLED and spent < budget:
-        run(best, gives_way=False)
-        best = min(ended, key=lambda trial: trial.rank)
     last = ended[-1].result.status
     return best.candidate, replace(
         best.result, status=last if last is Status.INTERRUPTED else best.result.status, steps=spent

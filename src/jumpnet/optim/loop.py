@@ -20,6 +20,8 @@ from jumpnet.optim.threads import one_blas_thread
 POLISHED = 1e4
 # The first step at which a run may be given up as hopeless, and how many steps lie between two such questions.
 FORECAST, ASKED_EVERY = 100, 25
+# The descent has begun when the loss is this part of the first.
+BEGUN = 1e-6
 
 Progress = Callable[[Record, float], None]  # the step just made, the best loss so far
 
@@ -153,9 +155,14 @@ class Leg:
         return None
 
     def _hopeless(self, tol: float, limit: int) -> bool:
-        """Whether the steps left are too few to reach the tolerance at the rate of the second half of those made."""
+        """Whether the steps left are too few to reach the tolerance at the rate of the second half of those made.
+
+        Never before the descent has begun: the way to it may be long and flat, and says nothing about what comes then.
+        """
         made = len(self.records)
         if made < FORECAST or made % ASKED_EVERY or not tol > 0:
+            return False
+        if self.state.best_loss > BEGUN * self.records[0].loss:
             return False
         before = min(record.loss for record in self.records[: made // 2])
         rate = np.log(max(before / self.state.best_loss, 1.0)) / (made - made // 2)
