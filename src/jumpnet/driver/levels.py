@@ -275,8 +275,9 @@ def points_for(plan: Plan, problem: Problem) -> Points:
     # An interface has two equations for the unknowns of both sides.
     pairs = [interface.pair for interface in parts.interfaces]
     most = max((unknowns(f"jump {a}-{b}", _cells_at(plan, a, b)) for a, b in pairs), default=0)
-    outer = [cell for cell, found in of_cell.items() if found[0].piece in parts._walls.outer_labels]
-    boundary = int(OVERSAMPLING * unknowns("boundary", outer)) + 20
+    # Poles inside count for nothing here; the functions of pieces inside make up for them, where these are few.
+    outer = parts._walls.outer_labels if isinstance(plan.cells, Surroundings) else range(parts.size)
+    boundary = int(OVERSAMPLING * unknowns("boundary", [c for c, own in of_cell.items() if own[0].piece in outer])) + 20
     return Points(minimum * parts.size, boundary, int(OVERSAMPLING * most / 2) + 10, minimum, "even")
 
 
