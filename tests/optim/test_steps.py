@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.optim.factorisations import auto, cholesky, qr, qr_step
+from jumpnet.optim.factorisations import auto, cholesky, corrected, qr, qr_step
 
 EPS = np.finfo(float).eps
 SHAPES = {"tall": (60, 20), "square": (20, 20), "wide": (12, 30), "one column": (15, 1), "one row": (1, 4)}
@@ -74,13 +74,22 @@ def test_cholesky_and_auto_steps_against_lstsq(factorise, shape: tuple[int, int]
 def test_qr_is_used_where_the_normal_equations_have_lost_everything() -> None:
     """Damping far below eps |J|^2: Cholesky breaks down or is wrong, QR and auto are not."""
     J, r = system((60, 20), condition=1e7)
-    expected = by_lstsq(J, r, 1e-15)
+    expected = by_lstsq(J, r, 1e-17)
     for factorise in (qr, auto):
-        d = factorise(J, 1e-15)(r)  # type: ignore[misc]
+        d = factorise(J, 1e-17)(r)  # type: ignore[misc]
         assert d is not None
         assert np.linalg.norm(d - expected) <= 1e-3 * np.linalg.norm(expected)
-    assert np.array_equal(auto(J, 1e-15)(r), qr(J, 1e-15)(r))  # type: ignore[misc,arg-type]
-    assert np.array_equal(auto(J, 1.0)(r), cholesky(J, 1.0)(r))  # type: ignore[misc,arg-type]
+    assert np.array_equal(auto(J, 1e-17)(r), qr(J, 1e-17)(r))  # type: ignore[misc,arg-type]
+    assert np.array_equal(auto(J, 1.0)(r), corrected(J, 1.0)(r))  # type: ignore[misc,arg-type]
+
+
+def test_corrections_give_a_cholesky_step_the_digits_of_qr() -> None:
+    """Damping a hundred times eps |J|^2: the normal equations alone keep two digits."""
+    J, r = system((200, 60), condition=1e8)
+    damping = 100 * EPS * float(np.max(np.sum(J**2, axis=0)))
+    expected = by_lstsq(J, r, damping)
+    off = [np.linalg.norm(f(J, damping)(r) - expected) / np.linalg.norm(expected) for f in (cholesky, auto)]  # type: ignore[misc]
+    assert off[1] < 1e-5 < 1e-4 < off[0]
 
 
 @pytest.mark.parametrize("factorise", [qr, cholesky, auto])

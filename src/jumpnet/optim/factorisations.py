@@ -16,6 +16,8 @@ _trtrs, _potrs = get_lapack_funcs(("trtrs", "potrs"), dtype=np.float64)
 # LAPACK's block size in tpqrt; 16 to 32 are equally fast for 250 to 600 columns, 48 is slower.
 BLOCK = 32
 TINY = np.finfo(float).tiny
+# Corrections of a Cholesky solution end at this part of the first error, or after so many rounds.
+CORRECTED, ROUNDS = 1e-6, 10
 
 Damping = float | Float[np.ndarray, " n"]
 Solve = Callable[[np.ndarray], np.ndarray | None]
@@ -63,21 +65,56 @@ def _row_space(J: Float[np.ndarray, "m n"], damping: Damping) -> Solve | None:
 
 def cholesky(J: Float[np.ndarray, "m n"], damping: Damping) -> Solve | None:
     """By the normal equations: several times cheaper than QR, at the price of squaring the condition number."""
+    inverse = _normal_inverse(J, damping)
+    return None if inverse is None else lambda r: -inverse(J.T @ r)
+
+
+def _normal_inverse(J: Float[np.ndarray, "m n"], damping: Damping) -> Callable[[np.ndarray], np.ndarray] | None:
+    """g -> (J^T J + mu)^-1 g by Cholesky; None where the matrix is not positive in floating point."""
     normal = syrk(1.0, J, trans=1)
     np.fill_diagonal(normal, normal.diagonal() + damping)
     U, _, info = posv(normal, np.zeros(len(normal)), overwrite_a=1)
-    return (lambda r: -_potrs(U, J.T @ r)[0]) if info == 0 else None
+    return (lambda g: _potrs(U, g)[0]) if info == 0 else None
+
+
+def corrected(J: Float[np.ndarray, "m n"], damping: Damping) -> Solve | None:
+    """By conjugate gradients with the Cholesky factor as preconditioner: its rounding errors cost rounds, not digits.
+
+    Products are with J itself, never with J^T J.
+    """
+    inverse = _normal_inverse(J, damping)
+    if inverse is None:
+        return None
+
+    def solve(r: Float[np.ndarray, " m"]) -> np.ndarray:
+        d, left = np.zeros(J.shape[1]), -r
+        slope = J.T @ left
+        p = z = inverse(slope)
+        size = first = slope @ z
+        for _ in range(ROUNDS):
+            Jp = J @ p
+            length = size / max(Jp @ Jp + p @ (damping * p), TINY)
+            d, left = d + length * p, left - length * Jp
+            slope = J.T @ left - damping * d
+            z = inverse(slope)
+            size, before = slope @ z, size
+            if not CORRECTED**2 * first < size:  # as small as asked for, or not a number
+                break
+            p = z + (size / before) * p
+        return d
+
+    return solve
 
 
 def auto(J: Float[np.ndarray, "m n"], damping: Damping) -> Solve | None:
-    """Cholesky while its rounding errors stay far below the damping, else QR.
+    """Cholesky with corrections while its rounding errors stay below the damping, else QR.
 
-    Forming and factoring J^T J perturbs an entry by about eps times the lengths of its two columns; as long as the
-    damping of each column exceeds that a thousandfold, the step is the same to three digits, and the next step corrects
-    the rest.
+    Forming and factoring J^T J perturbs an entry by about eps times the lengths of its two columns. As long as the
+    damping of each column exceeds that tenfold, the factor is not far off in any direction, and two to five rounds of
+    correction, half a millisecond each on pde5, come to the accuracy of QR at half of its cost.
     """
-    if np.min(damping / np.einsum("ij,ij->j", J, J).clip(TINY)) > 1e3 * np.finfo(float).eps:
-        solve = cholesky(J, damping)
+    if np.min(damping / np.einsum("ij,ij->j", J, J).clip(TINY)) > 10 * np.finfo(float).eps:
+        solve = corrected(J, damping)
         if solve is not None:
             return solve
     return qr(J, damping)
