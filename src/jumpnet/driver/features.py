@@ -9,6 +9,7 @@ functions cell by cell, without poles.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,7 @@ class Part:
 
     def grown(self, stride: float = 1.0) -> "Part":
         """With a degree about a third higher (times `stride`); the same part where it is as large as it may be."""
-        more = replace(self, degree=self.degree + max(1, round(stride * max(2, self.degree // 3))))
+        more = replace(self, degree=self.degree + max(1, ceil(stride * max(2, self.degree // 3))))
         return more if more.family.size <= LARGEST else self
 
 

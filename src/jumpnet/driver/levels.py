@@ -23,8 +23,9 @@ LARGE = 0.05
 COMPARED = 400
 # How much heavier the total flux through a cut counts than the flux at a point of it, and the equation inside a cell.
 BALANCE = 100.0
-# When points run out, so many times as many as are needed are drawn: drawing costs more than solving with few features.
-AHEAD = 2.0
+# When points run out, so many times as many as are needed are drawn, and in all pieces together at least so many:
+# drawing costs more than solving with few features, and a few hundred points cost hardly more than a few.
+AHEAD, AT_LEAST = 2.0, 1500
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class DirectSolver:
         lower, upper = (np.asarray(end, float) for end in problem.partition.bounds)
         self.halfwidth = (upper - lower) / 2
         parts = problem.partition
-        self._drawn: dict[Stream, Drawn] = {}
+        self._drawn: Drawn | None = None
         self.x, self.piece = parts.sample_interior(
             max(COMPARED, 4 * parts.size), seed=[seed, int(Stream.HELD_OUT), 9], minimum=2, method="even"
         )
@@ -100,12 +101,9 @@ class DirectSolver:
         if isinstance(plan.cells, Cells):
             return self._rows_of_cells(plan, plan.cells, network, stream, solved)
         needed = points_for(plan, self.problem)
-        drawn = self._drawn.get(stream)
-        if drawn is None or not drawn.enough(needed):
-            drawn = self._drawn[stream] = Drawn.of(self.problem, needed, self.seed, stream)
-        rows = drawn.first(needed)
-        keep = np.array([term not in solved for term in rows.terms])[rows.term]
-        rows = select(rows, keep)
+        if self._drawn is None or not self._drawn.enough(needed):
+            self._drawn = Drawn.of(self.problem, needed, self.seed)
+        rows = self._drawn.first(needed, stream, solved)
         if plan.cells is None:
             return self._lifted(weigh(rows, "balanced", self.halfwidth))
         return self._lifted(self._with_cuts(plan, plan.cells, network, rows, stream))
@@ -201,34 +199,38 @@ class DirectSolver:
     @property
     def _grounded(self) -> Bool[np.ndarray, " pieces"]:
         """The pieces on whose boundary values of u are given; all, where there are none."""
-        parts = self.problem.partition
-        drawn = collocate(parts, Points(parts.size, 200, 0, 1), seed=self.seed, stream=Stream.TEST)
-        rows = equations(self.problem, drawn)
-        outer = np.array([term.startswith("boundary") for term in rows.terms])[rows.term]
-        of_site = outer[rows.row_of_site] & (np.asarray(rows.sites.a0) != 0)
-        grounded = np.isin(np.arange(parts.size), np.asarray(rows.sites.cell)[of_site])
+        parts, grounded = self.problem.partition, np.zeros(self.problem.partition.size, bool)
+        x, _, piece, part = parts.boundary_survey
+        for number, name in enumerate(parts.boundary_parts):
+            mine, condition = part == number, self.problem.boundary[name]
+            given = (condition.alpha.value(x[mine]) != 0) | (condition.kind == "periodic")
+            grounded[piece[mine][given]] = True
         return grounded if grounded.any() else np.ones(parts.size, bool)
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Equations at more points than are needed now: the first of each family are spread as evenly as all."""
+    """Equations at more points than are needed now, in turn for the solve and held out from it.
+
+    The first of each family are spread as evenly as all, and so is every other one of them.
+    """
 
     points: Points
     rows: Rows
     rank: Int[np.ndarray, " rows"]
 
     @staticmethod
-    def of(problem: Problem, needed: Points, seed: int, stream: Stream) -> "Drawn":
+    def of(problem: Problem, needed: Points, seed: int) -> "Drawn":
         """Draw points, with some to spare."""
-        more = {name: int(AHEAD * getattr(needed, name)) for name in ("interior", "boundary", "interface", "minimum")}
-        points = replace(needed, **more)
-        rows = equations(problem, collocate(problem.partition, points, seed=seed, stream=stream))
+        ahead = min(max(AHEAD, AT_LEAST / max(needed.interior, 1)), 2 * AHEAD)
+        counts = {name: int(ahead * getattr(needed, name)) for name in ("interior", "boundary", "interface", "minimum")}
+        both = replace(needed, **{name: 2 * count for name, count in counts.items()})
+        rows = equations(problem, collocate(problem.partition, both, seed=seed, stream=Stream.TRAIN))
         order = np.argsort(rows.term, kind="stable")
         starts = np.searchsorted(rows.term[order], np.arange(len(rows.terms)))
         rank = np.empty(len(rows), int)
         rank[order] = np.arange(len(rows)) - starts[rows.term[order]]
-        return Drawn(points, rows, rank)
+        return Drawn(replace(needed, **counts), rows, rank)
 
     def enough(self, needed: Points) -> bool:
         """Whether there are as many points as are needed."""
@@ -237,8 +239,11 @@ class Drawn:
             mine.minimum >= theirs.minimum and mine.boundary >= theirs.boundary and mine.interface >= theirs.interface
         )
 
-    def first(self, needed: Points) -> Rows:
-        """The equations at the first points: as large a part of each family as is needed of its kind."""
+    def first(self, needed: Points, stream: Stream, without: set[str]) -> Rows:
+        """The equations of a stream at the first points: as large a part of each family as is needed of its kind.
+
+        Families that need not be looked at are left out.
+        """
         share = {
             "pde": needed.minimum / max(self.points.minimum, 1),
             "boundary": needed.boundary / max(self.points.boundary, 1),
@@ -246,14 +251,16 @@ class Drawn:
         }
         share["flux"] = share["jump"]
         count = np.bincount(self.rows.term, minlength=len(self.rows.terms))
-        one_dimension = self.rows.sites.x.shape[1] == 1  # every point of a boundary is there once
-        most = [
-            total
-            if one_dimension and not term.startswith("pde")
-            else int(np.ceil(share.get(term.split()[0], 1.0) * total))
-            for term, total in zip(self.rows.terms, count, strict=True)
-        ]
-        return select(self.rows, self.rank < np.array(most)[self.rows.term])
+        most, halved = np.zeros((2, len(count)), int)
+        for at, (term, total) in enumerate(zip(self.rows.terms, count.tolist(), strict=True)):
+            kind = term.split()[0]
+            # Every point of a boundary in 1-D is there once, and other rows (data, means) are not drawn.
+            halved[at] = kind in share and (kind == "pde" or self.rows.sites.x.shape[1] > 1)
+            if term not in without:
+                most[at] = 2 * int(np.ceil(share[kind] * total / 2)) if halved[at] else total
+        held_out = stream is Stream.HELD_OUT
+        mine = (halved[self.rows.term] == 0) | (self.rank % 2 == held_out)
+        return select(self.rows, mine & (self.rank < most[self.rows.term]))
 
 
 def points_for(plan: Plan, problem: Problem) -> Points:

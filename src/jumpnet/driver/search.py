@@ -33,10 +33,11 @@ MOST_UNKNOWNS, MOST_IN_CELLS, MOST_BETWEEN_HOLES = 6000, 30000, 100_000
 SLOW, PATIENCE, PATIENCE_CUT = 0.8, 3, 6
 # Where pieces can be cut, whole ones must do better, and sooner: algebraic convergence is not worth its unknowns.
 SLOW_WHOLE, PATIENCE_WHOLE = 0.4, 2
-# A first growth that leaves more of the residual than this: the functions do not suit the solution.
+# A whole growth that leaves more of the residual than this: the functions do not suit the solution.
 UNSUITED = 0.3
-# Growth is lengthened or shortened by prediction, within these bounds.
-STRIDES = (0.5, 3.0)
+# Growth is lengthened or shortened by prediction, within these bounds. It aims at a part of the residual that would do:
+# one more level costs more than a degree too many, in space not much more.
+STRIDES, AIMED, AIMED_IN_SPACE = (0.5, 3.0), 0.1, 0.5
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,8 @@ class _Track:
         """How far to grow, in units of the last growth, for the residual to become as small as it must."""
         if self._factor == 0.0 or not 0 < after.residual < before.residual:
             return 1.0
-        wanted = self.tol * rms(after.values) / (2 * ROOM * self._factor)
+        aimed = AIMED if after.rows.sites.x.shape[1] < 3 else AIMED_IN_SPACE
+        wanted = aimed * self.tol * rms(after.values) / (ROOM * self._factor)
         if wanted >= after.residual:
             return STRIDES[0]
         return float(np.clip(np.log(after.residual / wanted) / np.log(before.residual / after.residual), *STRIDES))
@@ -148,8 +150,6 @@ def _grow(track: _Track, solver: DirectSolver) -> Status:
     """More functions of the whole pieces."""
     track.begin(solver.level(first_plan(solver.problem)))
     stride, poles = 1.0, False
-    cuttable = Cells.possible(solver.problem.partition)
-    slow, patience = (SLOW_WHOLE, PATIENCE_WHOLE) if cuttable else (SLOW, PATIENCE)
     while len(track.records) < MOST_LEVELS:
         last = track.last
         assert last is not None
@@ -157,11 +157,13 @@ def _grow(track: _Track, solver: DirectSolver) -> Status:
         if plan == last.plan or plan.network.size > (MOST_UNKNOWNS if plan.cells is None else MOST_BETWEEN_HOLES):
             return Status.STALLED
         after = solver.level(plan)
-        if not poles and after.residual > UNSUITED * last.residual:
+        if not poles and after.residual > UNSUITED ** min(stride, 1.0) * last.residual:
             poles, more = True, with_all_poles(plan, solver.problem)
             with_poles = solver.level(more) if more is not None and more.network.size <= MOST_UNKNOWNS else None
             if with_poles is not None and with_poles.residual < after.residual / 2:
                 after = with_poles
+        cuttable = after.residual > SLOW_WHOLE * last.residual and Cells.possible(solver.problem.partition)
+        slow, patience = (SLOW_WHOLE, PATIENCE_WHOLE) if cuttable else (SLOW, PATIENCE)
         track.add(after, slow)
         if track.met:
             return Status.CONVERGED

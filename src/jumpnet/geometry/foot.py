@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 RIGHT = np.pi / 2
 """By how much a curve turns along a branch."""
+CROWDED = 8
+"""Where so many nodes are near a point, at corners and cusps, its edges are not looked at one by one."""
 STEPS = 12
 """Of Newton's method: at a cusp it halves the distance, and converges fast only then."""
 
@@ -80,11 +82,15 @@ class Finder(ABC):
     def contains(self, x: Floats, slack: float) -> np.ndarray:
         """Whether signed_distance < slack; only points close to the curve pay for Newton's method."""
         inside = self.outline.contains(x)
-        distance, _ = self.tree.query(x, distance_upper_bound=self.band + abs(slack))
-        near = np.flatnonzero(np.isfinite(distance))
+        near = self.undecided(x, abs(slack))
         if len(near):
             inside[near] = self.signed_distance(x[near]) < slack
         return inside
+
+    def undecided(self, x: Floats, slack: float) -> np.ndarray:
+        """The points too close to the curve for the polygons to tell their side."""
+        distance, _ = self.tree.query(x, distance_upper_bound=self.band + slack)
+        return np.flatnonzero(np.isfinite(distance))
 
     def normal(self, x: Floats) -> Floats:
         """Outward unit normals at the feet, nan at cusps and corners."""
@@ -156,6 +162,30 @@ class FootFinder(Finder):
         ends = [0, *cuts.tolist(), len(nodes) - 1]
         return tuple(Branch(nodes[a : b + 1], places[a : b + 1]) for a, b in pairwise(ends) if b > a)
 
+    @cached_property
+    def _strays(self) -> float:
+        """How far the curve strays from its polygon: eight times the most that is seen half-way between nodes."""
+        ring = self.outline.rings[0]
+        seen = self.curve.position((self.nodes[1:] + self.nodes[:-1]) / 2) - (ring[1:] + ring[:-1]) / 2
+        return 8.0 * float(np.nanmax(np.linalg.norm(seen, axis=1)))
+
+    def undecided(self, x: Floats, slack: float) -> np.ndarray:
+        """Of the points near nodes those near edges: an edge within reach has an end within half its length more."""
+        reach = min(self._strays, self.band / 4.0) + slack
+        near = super().undecided(x, slack)
+        if not len(near):
+            return near
+        ring = self.outline.rings[0]
+        count = min(CROWDED, len(ring) - 1)
+        distance, node = self._tree.query(x[near], k=count, distance_upper_bound=self.band / 4.0 + reach)
+        crowded = np.isfinite(distance[:, -1])
+        node = np.where(np.isfinite(distance), node, node[:, :1])
+        node = np.where(np.isfinite(distance[:, :1]), node, 0)
+        last = len(ring) - 1
+        gaps = [_to_edges(x[near, None], ring[(node - back) % last], ring[(node - back) % last + 1]) for back in (0, 1)]
+        close = np.min(gaps, axis=(0, 2)) <= reach
+        return near[crowded | (np.isfinite(distance[:, 0]) & close)]
+
     def feet(self, x: Floats) -> Feet:
         """The nearest of the feet on all branches that come close enough."""
         nearest = np.asarray(self._tree.query(x)[0]) + self.band / 2.0
@@ -190,6 +220,14 @@ class FootFinder(Finder):
             if settled:
                 break
         return t
+
+
+def _to_edges(x: Floats, a: Floats, b: Floats) -> Floats:
+    """The distances of points from edges from a to b."""
+    along = b - a
+    length2 = np.sum(along * along, axis=-1)
+    share = np.sum((x - a) * along, axis=-1) / np.where(length2 > 0.0, length2, 1.0)
+    return np.linalg.norm(x - a - np.clip(share, 0.0, 1.0)[..., None] * along, axis=-1)
 
 
 def feet_at(offset: Floats, v: Floats, slowest: float, rounding: float) -> Feet:

@@ -41,15 +41,32 @@ class Labeller:
     def __call__(self, x: Floats) -> np.ndarray:
         labels = np.full(len(x), -1)
         labels[self.domain.contains(x, INSIDE * self.domain.size)] = 0
+        return self._among_pieces(x, labels)
+
+    def beside(self, x: Floats, normals: Floats, owner: int, step: float) -> tuple[np.ndarray, np.ndarray]:
+        """The labels ahead of and behind points of a shape's boundary: of a piece's, or with 0 of the domain's.
+
+        On which side of itself the points are the shape need not be asked, which for curves is most of the work.
+        """
+        ahead, behind = x + step * normals, x - step * normals
+        if owner == 0:
+            return np.full(len(x), -1), self._among_pieces(behind, np.zeros(len(x), int))
+        held = self.domain.contains(np.concatenate([ahead, behind]), INSIDE * self.domain.size).reshape(2, -1)
+        others = self._among_pieces(ahead, np.where(held[0], 0, -1), besides=owner)
+        return others, np.where(held[1], owner, -1)
+
+    def _among_pieces(self, x: Floats, labels: np.ndarray, besides: int = 0) -> np.ndarray:
+        """Labels of points: those with label 0 get that of the first piece (but one) that holds them."""
         if self._chain is not None:
             starts, ends, owners = self._chain
             k = np.maximum(np.searchsorted(starts, x[:, 0], side="right") - 1, 0)
             held = (labels == 0) & (x[:, 0] >= starts[k]) & (x[:, 0] <= ends[k])
+            held &= owners[k] != besides
             labels[held] = owners[k[held]]
             return labels
         for k, near in self._bins.near(x, labels == 0) if self._bins is not None else self._in_boxes(x):
             index = near[labels[near] == 0]
-            if len(index):
+            if len(index) and k + 1 != besides:
                 labels[index[self.pieces[k].contains(x[index], CLOSED * self.domain.size)]] = k + 1
         return labels
 

@@ -23,7 +23,7 @@ from jumpnet.geometry.randomness import Seed, numbers
 from jumpnet.geometry.shape import Shape
 from jumpnet.geometry.sides import find_sides
 from jumpnet.geometry.specs import shape_from_spec
-from jumpnet.geometry.tracing import Pair, Wall, Walls
+from jumpnet.geometry.tracing import Pair, Trace, Wall, Walls
 from jumpnet.geometry.validity import check_layout, check_shapes
 
 ALIASES = {"left": "x1-", "right": "x1+", "bottom": "x2-", "top": "x2+", "front": "x3-", "back": "x3+"}
@@ -279,6 +279,13 @@ class Partition:
 
         key = (1,) if chosen is None else (1, chosen)
         trace = walls.draw(checks.count(n, "n"), *numbers(method, seed, *key), wanted)
+        return trace.points, trace.normals, trace.behind, self._part_of(trace.points, trace.wall, trace.behind)
+
+    @cached_property
+    def boundary_survey(self) -> tuple[Floats, Floats, np.ndarray, np.ndarray]:
+        """Points all over the outer boundary, as `sample_boundary` gives them; always the same."""
+        every = Trace.join(self._walls.pilot)
+        trace = every[self._walls.on_outer_boundary(every)]
         return trace.points, trace.normals, trace.behind, self._part_of(trace.points, trace.wall, trace.behind)
 
     def sample_interface(self, pair: Pair, n: int, *, seed: Seed, method: str = "random") -> tuple[Floats, Floats]:

@@ -74,7 +74,7 @@ def _wall(walls: Walls, k: int, wanted: Callable[[Trace], np.ndarray]) -> Quadra
     patch, sign, keeps = _bare(walls.walls[k].patch)
 
     def held(x: Floats, normals: Floats) -> np.ndarray:
-        ahead, behind = (walls.label(x + s * walls.step * normals) for s in (sign, -sign))
+        ahead, behind = (walls.labeller(x + s * walls.step * normals) for s in (sign, -sign))
         found = wanted(Trace(x, sign * normals, ahead, behind, np.full(len(x), k)))
         for turn, keep in keeps:
             found = found & keep(x, turn * normals)

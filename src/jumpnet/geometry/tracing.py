@@ -1,7 +1,7 @@
 """Which pieces meet at a boundary point: the labels a small step to either side of it.
 
-This is all a partition needs in order to know its interfaces and its outer boundary. It works for every
-labelling function and every set of patches that covers the places where the label changes.
+This is all a partition needs in order to know its interfaces and its outer boundary. The shape to whose boundary a
+point belongs is behind it; what is ahead the others say.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from jumpnet.errors import GeometryError
 from jumpnet.geometry.checks import Floats
+from jumpnet.geometry.labels import Labeller
 from jumpnet.geometry.randomness import EvenlySpread
 from jumpnet.geometry.shape import Patch
 
@@ -57,7 +58,7 @@ Wanted = Callable[[Trace], np.ndarray]
 class Walls:
     """All patches of a partition, able to draw wall points of a kind."""
 
-    label: Callable[[Floats], np.ndarray]
+    labeller: Labeller
     walls: tuple[Wall, ...]
     dim: int
     step: float
@@ -65,7 +66,7 @@ class Walls:
     def trace(self, k: int, n: int, rng: np.random.Generator, quasi: bool) -> Trace:
         """`n` points of wall k with the labels on both sides."""
         x, normals = self.walls[k].patch.sample(n, rng, quasi)
-        ahead, behind = self.label(np.concatenate([x + self.step * normals, x - self.step * normals])).reshape(2, -1)
+        ahead, behind = self.labeller.beside(x, normals, self.walls[k].owner, self.step)
         return Trace(x, normals, ahead, behind, np.full(len(x), k))
 
     @cached_property

@@ -159,12 +159,13 @@ def _elimination_order(widths: Sequence[int], row: np.ndarray, cell: np.ndarray)
     """
     cells = len(widths)
     around: list[set[int]] = [set() for _ in range(cells)]
-    cuts = np.flatnonzero(np.diff(row)) + 1
-    for group in {tuple(group.tolist()) for group in np.split(cell, cuts) if len(group) > 1}:
-        for one in group:
-            around[one].update(group)
-    for one in range(cells):
-        around[one].discard(one)
+    # Pairs of cells in the same row, the further apart in it the later; most rows have one or two cells.
+    apart = 1
+    while apart < len(row) and (same := row[apart:] == row[:-apart]).any():
+        for one, other in set(zip(cell[:-apart][same].tolist(), cell[apart:][same].tolist(), strict=True)):
+            around[one].add(other)
+            around[other].add(one)
+        apart += 1
 
     def key(one: int) -> tuple[bool, int, int]:
         return len(around[one]) > 1, sum(widths[other] for other in around[one]), one

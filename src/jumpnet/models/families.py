@@ -4,10 +4,10 @@ Each family evaluates, for all its functions at once, the functional a0 f + a1 .
 matrix (sites, functions). Plain NumPy: a direct solve takes milliseconds, compiling for it would take seconds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from math import comb
 from typing import Any, Protocol
 
@@ -52,18 +52,11 @@ class Legendre:
     def functionals(self, sites: Sites) -> Matrix:
         """The functional of every site, function by function."""
         y, a0, a1, a2 = (np.asarray(part) for part in (sites.x, sites.a0, sites.a1, sites.a2))
-        exponents = _exponents(self.inputs, self.degree)[(0 if self.constant else 1) :]
-        jets = [_legendre_jet(y[:, k], self.degree) for k in range(self.inputs)]
-        # One product per first or second derivative; orders[k] is how often coordinate k is differentiated.
-        total = np.zeros((len(y), len(exponents)))
-        for orders, weight in _derivatives(self.inputs, a0, a1, a2):
-            if not weight.any():
-                continue
-            product = weight[:, None] * jets[0][orders[0]][:, exponents[:, 0]]
-            for k in range(1, self.inputs):
-                product *= jets[k][orders[k]][:, exponents[:, k]]
-            total += product
-        return total
+        first, second = a1.T if a1.any() else None, a2.transpose(1, 2, 0) if a2.any() else None
+        order = 2 if second is not None else 0 if first is None else 1
+        jets = [_legendre_jet(y[:, k], self.degree, order) for k in range(self.inputs)]
+        table = _contracted(jets, a0, first, second)
+        return table[(0 if self.constant else 1) :].T
 
 
 @dataclass(frozen=True)
@@ -283,30 +276,61 @@ def _exponents(inputs: int, degree: int) -> Int[np.ndarray, "functions inputs"]:
     return np.array(found, int).reshape(-1, inputs)
 
 
-def _legendre_jet(t: Float[np.ndarray, " n"], degree: int) -> list[Float[np.ndarray, "n degrees"]]:
-    """P_0..P_degree and their first and second derivatives."""
-    p, p1, p2 = (np.zeros((degree + 1, len(t))) for _ in range(3))
+@cache
+def _without_last(inputs: int, degree: int) -> tuple[Int[np.ndarray, " functions"], Int[np.ndarray, " functions"]]:
+    """For each product the place of its first factors among those of one coordinate less, and its last degree."""
+    exponents = _exponents(inputs, degree)
+    place = {tuple(one): at for at, one in enumerate(_exponents(inputs - 1, degree).tolist())}
+    return np.array([place[tuple(one)] for one in exponents[:, :-1].tolist()]), exponents[:, -1]
+
+
+def _legendre_jet(t: Float[np.ndarray, " n"], degree: int, order: int) -> list[Float[np.ndarray, "degrees n"]]:
+    """P_0..P_degree and their derivatives up to an order, at most the second."""
+    jet = [np.zeros((degree + 1, len(t))) for _ in range(order + 1)]
+    p = jet[0]
     p[0] = 1.0
     if degree:
-        p[1], p1[1] = t, 1.0
+        p[1] = t
     for n in range(1, degree):
-        p[n + 1] = ((2 * n + 1) * t * p[n] - n * p[n - 1]) / (n + 1)
-        p1[n + 1] = p1[n - 1] + (2 * n + 1) * p[n]
-        p2[n + 1] = p2[n - 1] + (2 * n + 1) * p1[n]
-    return [part.T for part in (p, p1, p2)]
+        p[n + 1] = ((2 * n + 1) / (n + 1) * t) * p[n] - n / (n + 1) * p[n - 1]
+    for before, after in pairwise(jet):
+        for n in range(degree):  # P'_{n + 1} = P'_{n - 1} + (2 n + 1) P_n, and the same for higher derivatives
+            after[n + 1] = (2 * n + 1) * before[n]
+            if n:
+                after[n + 1] += after[n - 1]
+    return jet
 
 
-def _derivatives(
-    inputs: int, a0: np.ndarray, a1: np.ndarray, a2: np.ndarray
-) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """The derivatives a functional is made of: how often each coordinate is differentiated, and its coefficient."""
-    none = (0,) * inputs
-    yield none, a0
-    for k in range(inputs):
-        yield (*none[:k], 1, *none[k + 1 :]), a1[:, k]
-        yield (*none[:k], 2, *none[k + 1 :]), a2[:, k, k]
-        for l in range(k):
-            yield tuple(int(at in (k, l)) for at in range(inputs)), 2 * a2[:, k, l]
+def _contracted(
+    jets: Sequence[list[np.ndarray]],
+    a0: Float[np.ndarray, " n"],
+    a1: Float[np.ndarray, "d n"] | None,
+    a2: Float[np.ndarray, "d d n"] | None,
+) -> Float[np.ndarray, "functions n"]:
+    """The functional of all products of polynomials, one coordinate after the other; None where it has no such part.
+
+    Sorted by how often the last coordinate k is differentiated it is F0 P + F1 P' + F2 P'', where F0, F1 and F2 are
+    functionals of the products of the other coordinates: three products instead of one for each derivative.
+    """
+    *before, last = jets
+    if not before:
+        parts = (a0, None if a1 is None else a1[0], None if a2 is None else a2[0, 0])
+        factors = [(part, p) for part, p in zip(parts, last, strict=False) if part is not None]
+    else:
+        k = len(before)
+        lower, degree = _without_last(k + 1, len(last[0]) - 1)
+        parts = [_contracted(before, a0, None if a1 is None else a1[:k], None if a2 is None else a2[:k, :k])]
+        if a1 is not None:
+            parts.append(_contracted(before, a1[k], None if a2 is None else 2 * a2[:k, k], None))
+        elif a2 is not None:
+            parts.append(_contracted(before, np.zeros_like(a0), 2 * a2[:k, k], None))
+        if a2 is not None:
+            parts.append(_contracted(before, a2[k, k], None, None))
+        factors = [(part[lower], p[degree]) for part, p in zip(parts, last, strict=False)]
+    total = factors[0][0] * factors[0][1]
+    for part, p in factors[1:]:
+        total += part * p
+    return total
 
 
 def _regular(y: Float[np.ndarray, "n 3"], degree: int) -> dict[tuple[int, int], np.ndarray]:

@@ -34,7 +34,7 @@ def values(u: Float[np.ndarray, " n"], x: Float[np.ndarray, "n d"], piece: Int[n
 def _kind(rows: Rows) -> tuple[int, int]:
     """Kinds in the order of the text books, Dirichlet before Neumann: few runs make a small compiled program."""
     kind = ["pde", "boundary", "jump", "flux", "cut", "data", "mean"].index(rows.terms[0].split()[0])
-    return kind, rows.layout[0].order if len(rows) else 0
+    return kind, int(kind == 1 and bool(np.any(rows.sites.a1)))
 
 
 def _pde(problem: Problem, points: Collocation) -> Iterator[Rows]:
