@@ -75,7 +75,7 @@ class DirectSolver:
         lower, upper = (np.asarray(end, float) for end in problem.partition.bounds)
         self.halfwidth = (upper - lower) / 2
         parts = problem.partition
-        self._drawn: Drawn | None = None
+        self._drawn: dict[Stream, Drawn] = {}
         self.x, self.piece = parts.sample_interior(
             max(COMPARED, 4 * parts.size), seed=[seed, int(Stream.HELD_OUT), 9], minimum=2, method="even"
         )
@@ -101,9 +101,10 @@ class DirectSolver:
         if isinstance(plan.cells, Cells):
             return self._rows_of_cells(plan, plan.cells, network, stream, solved)
         needed = points_for(plan, self.problem)
-        if self._drawn is None or not self._drawn.enough(needed):
-            self._drawn = Drawn.of(self.problem, needed, self.seed)
-        rows = self._drawn.first(needed, stream, solved)
+        drawn = self._drawn.get(stream)
+        if drawn is None or not drawn.enough(needed):
+            drawn = self._drawn[stream] = Drawn.of(self.problem, needed, self.seed, stream)
+        rows = drawn.first(needed, solved)
         if plan.cells is None:
             return self._lifted(weigh(rows, "balanced", self.halfwidth))
         return self._lifted(self._with_cuts(plan, plan.cells, network, rows, stream))
@@ -210,27 +211,24 @@ class DirectSolver:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Equations at more points than are needed now, in turn for the solve and held out from it.
-
-    The first of each family are spread as evenly as all, and so is every other one of them.
-    """
+    """Equations at more points than are needed now: the first of each family are spread as evenly as all."""
 
     points: Points
     rows: Rows
     rank: Int[np.ndarray, " rows"]
 
     @staticmethod
-    def of(problem: Problem, needed: Points, seed: int) -> "Drawn":
+    def of(problem: Problem, needed: Points, seed: int, stream: Stream) -> "Drawn":
         """Draw points, with some to spare."""
         ahead = min(max(AHEAD, AT_LEAST / max(needed.interior, 1)), 2 * AHEAD)
-        counts = {name: int(ahead * getattr(needed, name)) for name in ("interior", "boundary", "interface", "minimum")}
-        both = replace(needed, **{name: 2 * count for name, count in counts.items()})
-        rows = equations(problem, collocate(problem.partition, both, seed=seed, stream=Stream.TRAIN))
+        more = {name: int(ahead * getattr(needed, name)) for name in ("interior", "boundary", "interface", "minimum")}
+        points = replace(needed, **more)
+        rows = equations(problem, collocate(problem.partition, points, seed=seed, stream=stream))
         order = np.argsort(rows.term, kind="stable")
         starts = np.searchsorted(rows.term[order], np.arange(len(rows.terms)))
         rank = np.empty(len(rows), int)
         rank[order] = np.arange(len(rows)) - starts[rows.term[order]]
-        return Drawn(replace(needed, **counts), rows, rank)
+        return Drawn(points, rows, rank)
 
     def enough(self, needed: Points) -> bool:
         """Whether there are as many points as are needed."""
@@ -239,8 +237,8 @@ class Drawn:
             mine.minimum >= theirs.minimum and mine.boundary >= theirs.boundary and mine.interface >= theirs.interface
         )
 
-    def first(self, needed: Points, stream: Stream, without: set[str]) -> Rows:
-        """The equations of a stream at the first points: as large a part of each family as is needed of its kind.
+    def first(self, needed: Points, without: set[str]) -> Rows:
+        """The equations at the first points: as large a part of each family as is needed of its kind.
 
         Families that need not be looked at are left out.
         """
@@ -250,17 +248,14 @@ class Drawn:
             "jump": needed.interface / max(self.points.interface, 1),
         }
         share["flux"] = share["jump"]
+        if self.rows.sites.x.shape[1] == 1:  # every point of a boundary is there once
+            share = {"pde": share["pde"]}
         count = np.bincount(self.rows.term, minlength=len(self.rows.terms))
-        most, halved = np.zeros((2, len(count)), int)
-        for at, (term, total) in enumerate(zip(self.rows.terms, count.tolist(), strict=True)):
-            kind = term.split()[0]
-            # Every point of a boundary in 1-D is there once, and other rows (data, means) are not drawn.
-            halved[at] = kind in share and (kind == "pde" or self.rows.sites.x.shape[1] > 1)
-            if term not in without:
-                most[at] = 2 * int(np.ceil(share[kind] * total / 2)) if halved[at] else total
-        held_out = stream is Stream.HELD_OUT
-        mine = (halved[self.rows.term] == 0) | (self.rank % 2 == held_out)
-        return select(self.rows, mine & (self.rank < most[self.rows.term]))
+        most = [
+            0 if term in without else int(np.ceil(share.get(term.split()[0], 1.0) * total))
+            for term, total in zip(self.rows.terms, count, strict=True)
+        ]
+        return select(self.rows, self.rank < np.array(most)[self.rows.term])
 
 
 def points_for(plan: Plan, problem: Problem) -> Points:

@@ -97,7 +97,9 @@ def interior(
     for k in short:
         missing = minimum - counts[k]
         place, spare = spare[:missing], spare[missing:]
-        x[place] = _fill(labeller, missing, box_of(int(k)), int(k), rng, quasi)[0]
+        if quasi:  # one sequence for the whole piece, in its order: parts of it are then spread evenly too
+            place = np.sort(np.concatenate([place, np.flatnonzero(labels == k)]))
+        x[place] = _fill(labeller, len(place), box_of(int(k)), int(k), rng, quasi)[0]
         labels[place] = k
     return x, labels
 
