@@ -85,7 +85,13 @@ def test_a_number_for_each_of_many_pieces_begins_with_steep_neurons(charts, in_x
 
 @pytest.mark.parametrize(
     ("model", "pieces"),
-    [(jn.models.ScalarEncoding(), 10), (CategoricalEmbedding(), 100), (jn.models.OneHot(), 20), (Unlabelled(), 50)],
+    [
+        (jn.models.ScalarEncoding(), 10),
+        (jn.models.ScalarEncoding(tuple(0.01 * k for k in range(10))), 10),  # close, but few
+        (CategoricalEmbedding(), 100),
+        (jn.models.OneHot(), 20),
+        (Unlabelled(), 50),
+    ],
 )
 def test_all_others_begin_as_before(model, pieces):
     _, theta, plain = started(model.network(1, pieces), "local", pieces)

@@ -60,7 +60,7 @@ def initial(system: System, rng: np.random.Generator) -> np.ndarray:
     """
     network, sites = system.network, system.rows.sites
     theta = network.initial(rng)
-    if not (isinstance(network, Shallow) and network.numbered):
+    if not (isinstance(network, Shallow) and network.numbered and network.cells > PIECES_PER_NEURON):
         return theta
     x, label = np.asarray(sites.x), np.asarray(network.encoding)[0]
     order = np.argsort(sites.cell, kind="stable")
