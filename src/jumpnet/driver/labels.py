@@ -14,8 +14,8 @@ from jumpnet.models.shallow import Shallow
 # Monte Carlo points per piece: the labels need to be distinct, not exact.
 POINTS_PER_PIECE = 200
 
-# At first a neuron is so smooth that it passes over about as many pieces: 5 to 30 all serve fa2 with 50 and 100 pieces,
-# 10 best. Fewer pieces than these need nothing of the kind.
+# At first a neuron is so smooth that it passes over about as many pieces. On fa2 with 50 and 100 pieces 10 to 30 could
+# not be told apart by two seeds, 5 was worse. Fewer pieces than these need nothing of the kind.
 PIECES_PER_NEURON = 10
 
 Values = Callable[[int, np.ndarray], np.ndarray]
