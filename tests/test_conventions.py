@@ -244,11 +244,17 @@ def test_equal_mean_labels_are_refused() -> None:
         jn.solve(jn.Problem(parts, f=0.0), model=model, points=(30, 2, 1))
 
 
-def test_mean_labels_are_the_means_divided_by_the_largest() -> None:
+def test_mean_labels_are_evenly_spaced_in_the_order_of_the_means() -> None:
+    parts = jn.Partition.chain([0.0, 0.5, 1.0, 1.5])
+    problem, model = jn.Problem(parts, f=["2", "-4 + 0*x", "1.9"]), jn.models.ScalarEncoding("mean-f", 4)
+    found = short_solve(problem, model=model, points=(30, 2, 1))
+    np.testing.assert_allclose(found.network.encoding, [[1.0, -1.0, 0.0]], atol=1e-12)  # type: ignore[attr-defined]
+
+
+def test_the_papers_mean_labels_are_the_means_divided_by_the_largest() -> None:
     parts = jn.Partition.chain([0.0, 0.5, 1.0])
-    found = short_solve(
-        jn.Problem(parts, f=["2", "-4 + 0*x"]), model=jn.models.ScalarEncoding("mean-f", 4), points=(30, 2, 1)
-    )
+    problem, model = jn.Problem(parts, f=["2", "-4 + 0*x"]), jn.models.ScalarEncoding("mean-f", 4)
+    found = short_solve(problem, model=model, points=(30, 2, 1), charts="paper")
     np.testing.assert_allclose(found.network.encoding, [[0.5, -1.0]], rtol=1e-12)  # type: ignore[attr-defined]
 
 

@@ -1,12 +1,16 @@
-"""Labels that the program chooses or leaves out: dim="auto", given labels of deep networks, no label at all."""
+"""Labels that the program chooses or leaves out: dim="auto", given labels, no label; how networks with them begin."""
 
 import numpy as np
 import pytest
 
 import jumpnet as jn
+from jumpnet.charts import choose_atlases
+from jumpnet.collocation import Points, Stream, collocate
 from jumpnet.driver.embedding import _dims
+from jumpnet.driver.labels import initial
 from jumpnet.experiments import problems
-from jumpnet.models import CategoricalEmbedding, Deep, Unlabelled, suggested_dim
+from jumpnet.models import CategoricalEmbedding, Deep, System, Unlabelled, suggested_dim
+from jumpnet.rows import values
 
 pytestmark = pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
 SHORT = {"optimizer": jn.optim.LevenbergMarquardt(steps=3), "points": (60, 2, 1)}
@@ -54,3 +58,41 @@ def test_deep_networks_take_given_labels(labels):
     assert solution.network.size == (2 + 1) * 4 + (4 + 1) * 3 + 3
     with pytest.raises(jn.ModelError, match="labels"):
         Deep(labels="names")  # pyright: ignore[reportArgumentType]
+
+
+def started(network, charts, pieces):
+    """Initial parameters of a network on a chain, and those it would have by itself."""
+    parts, _ = problems.fa2(pieces)
+    drawn = collocate(parts, Points(20 * pieces, 2, 1), seed=0, stream=Stream.TRAIN)
+    atlas = choose_atlases(charts, parts)[0]
+    system = System(network, atlas.push_rows(values(np.zeros(len(drawn.piece)), drawn.interior, drawn.piece)))
+    return system, initial(system, np.random.default_rng(3)), network.initial(np.random.default_rng(3))
+
+
+@pytest.mark.parametrize(("charts", "in_x"), [("box", 10.0), ("local", 1.0)])
+def test_a_number_for_each_of_many_pieces_begins_with_steep_neurons(charts, in_x):
+    network = jn.models.ScalarEncoding(neurons=30).network(1, 100)
+    system, steep, plain = started(network, charts, 100)
+    slopes = (steep[:60] / plain[:60]).reshape(2, 30)
+    # The widest pair of 20 random points of a piece is on average 19/21 of it apart.
+    np.testing.assert_allclose(slopes, np.array([[in_x], [9.9]]) * np.ones(30), rtol=0.15)
+    np.testing.assert_array_equal(steep[90:], plain[90:])
+    # Every neuron has its step (argument zero) at a point of the training.
+    sites, labels = system.rows.sites, np.linspace(-1, 1, 100)
+    arguments = np.outer(sites.x[:, 0], steep[:30]) + np.outer(labels[sites.cell], steep[30:60]) + steep[60:90]
+    assert np.abs(arguments).min(axis=0).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("model", "pieces"),
+    [
+        (jn.models.ScalarEncoding(), 10),
+        (jn.models.ScalarEncoding(tuple(0.01 * k for k in range(10))), 10),  # close, but few
+        (CategoricalEmbedding(), 100),
+        (jn.models.OneHot(), 20),
+        (Unlabelled(), 50),
+    ],
+)
+def test_all_others_begin_as_before(model, pieces):
+    _, theta, plain = started(model.network(1, pieces), "local", pieces)
+    np.testing.assert_array_equal(theta, plain)

@@ -15,6 +15,7 @@ from scipy.linalg import lstsq
 
 from jumpnet.charts import Atlas
 from jumpnet.collocation import Stream
+from jumpnet.driver import labels
 from jumpnet.driver.progress import Progress
 from jumpnet.models import System
 from jumpnet.optim import History, Optimizer, Record, Result, Status, minimise
@@ -156,7 +157,7 @@ def refitted(system: System, result: Result, tol: float) -> Result:
 
 def initial(system: System, seed: int, start: int) -> np.ndarray:
     """Initial parameters of a seed's start; start 0 is what a single start would use."""
-    return system.network.initial(np.random.default_rng([seed, int(Stream.WEIGHTS), start]))
+    return labels.initial(system, np.random.default_rng([seed, int(Stream.WEIGHTS), start]))
 
 
 def joined(first: History, second: History) -> History:

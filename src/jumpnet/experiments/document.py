@@ -15,8 +15,9 @@ ENOUGH = 10.0  # times the least error: a longer label is not worth its paramete
 EXPLANATION = (
     "Errors are means over trials (seeds from 0 on): L2 the root mean square, Linf the largest, at ten times as many "
     "random points as there are interior ones. *Default* trains the paper's networks, with its numbers of neurons and "
-    'points, in our charts, weights, damping and restarts; *faithful* is `preset="paper"`: its coordinates, weights '
-    "and stops, with our damping and initial weights. *separate* is a network for each piece, *plain* one smooth "
+    "points, in our charts, weights, damping and restarts, and with labels *mean* evenly spaced in the order of the "
+    'means; *faithful* is `preset="paper"`: its coordinates, labels, weights and stops, with our damping and initial '
+    "weights. *separate* is a network for each piece, *plain* one smooth "
     "network without a label, *solve* what `jn.solve(problem)` (or `jn.approximate`) does by itself. In 1-D the paper "
     "does not give its random coefficients; ours are other functions, so orders of magnitude are compared there. *FEM* "
     "is `jn.baselines.fem` with the paper's number of unknowns; *FVM* is quoted from the paper, not computed. Loss, "

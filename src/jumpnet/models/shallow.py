@@ -119,6 +119,11 @@ class Shallow:
         return self.encoding is not None and self.cells > 1 and self.encoding == _identity(self.cells)
 
     @property
+    def numbered(self) -> bool:
+        """Whether the label is one given number for each of several cells."""
+        return self.encoding is not None and self.labels == 1 and self.cells > 1
+
+    @property
     def own(self) -> Int[np.ndarray, "cells own"]:
         """Where in theta the parameters are that matter in one cell only: its label, or its row of V if one-hot."""
         if self.one_hot:
@@ -174,6 +179,18 @@ class Shallow:
         if self.encoding is None:
             parts.append(rng.uniform(-1, 1, self.labels * self.cells))
         return np.concatenate(parts)
+
+    def steepened(
+        self,
+        theta: Float[np.ndarray, " parameters"],
+        slopes: Float[np.ndarray, " all_inputs"],
+        through: Float[np.ndarray, "neurons all_inputs"],
+    ) -> Float[np.ndarray, " parameters"]:
+        """Weights times the slope of each input, coordinates then labels; neuron j has its step at `through[j]`."""
+        inputs, n = self.inputs + self.labels, self.neurons
+        W = theta[: inputs * n].reshape(inputs, n) * slopes[:, None]
+        b = -np.sum(W * through.T, axis=0)
+        return np.concatenate([W.ravel(), b, theta[(inputs + 1) * n :]])
 
 
 @cache

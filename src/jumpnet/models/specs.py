@@ -78,8 +78,9 @@ def suggested_dim(cells: int) -> int:
 class ScalarEncoding:
     """One shallow network with a fixed number per piece as its label.
 
-    `labels`: "index" (0, 1, 2, ...; scaled to [-1, 1] with any charts but the paper's), "mean-u" or "mean-f" (means
-    over the pieces, divided by the largest; the driver computes them), or the numbers themselves.
+    `labels`: "index" (0, 1, 2, ...), "mean-u" or "mean-f" (in the order of the means over the pieces, which the driver
+    computes), evenly spaced in [-1, 1]; or the numbers themselves. With the paper's charts the labels are the paper's:
+    the index as it is, the means divided by the largest.
     """
 
     labels: Labels = "index"
