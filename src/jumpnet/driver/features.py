@@ -17,6 +17,7 @@ from jaxtyping import Int
 from jumpnet.charts import Affine, Atlas, Box, Chart, Joint, Pole, Slit, inverse_root, local_boxes
 from jumpnet.charts.choice import charts_of_hole
 from jumpnet.charts.images import Circle, mirrored, repeated, segments
+from jumpnet.driver import traces
 from jumpnet.driver.periodic import copies, cut_disks, is_periodic
 from jumpnet.geometry import Box as DomainBox
 from jumpnet.geometry import Hole, Partition
@@ -114,15 +115,22 @@ class Plan:
             of_cell[part.cell].append((part.chart, part.family))
         features = [Features(tuple(found)) for found in of_cell]
         if isinstance(self.cells, Surroundings):
-            features += _traces(self.cells, self.counts_on_cuts)
+            features += traces.functions(self.cells, self.polynomials_on_cuts)
         return Frozen(tuple(features), None if self.cells is None else self.cells.map)
 
     @property
-    def counts_on_cuts(self) -> Int[np.ndarray, " cells"]:
-        """How many points each cell between holes needs on its cuts.
+    def polynomials_on_cuts(self) -> Int[np.ndarray, " cuts"]:
+        """How many polynomials each cut between holes has for value and for flux."""
+        assert isinstance(self.cells, Surroundings)
+        degree = np.zeros(self.cells.size, int)
+        for part in self.parts:
+            if not part.pole:
+                degree[part.cell] = max(degree[part.cell], part.degree)
+        return traces.polynomials(self.cells, degree)
 
-        They alone determine its own functions and the poles in holes beside it.
-        """
+    @property
+    def points_on_cuts(self) -> Int[np.ndarray, " cuts"]:
+        """How many points each cut between holes needs: a cell's own functions and poles beside it have no others."""
         cells = self.cells
         assert isinstance(cells, Surroundings)
         holes, beside = cells.partition.holes(cells.map.piece), {}
@@ -132,7 +140,7 @@ class Plan:
         for part in self.parts:
             if part.cell in beside and (part.pieces is None or not beside[part.cell].isdisjoint(part.pieces)):
                 unknowns[part.cell] += part.family.size
-        return int(OVERSAMPLING) * unknowns
+        return traces.points(cells, self.polynomials_on_cuts, unknowns)
 
     def of(self, cell: int) -> Iterator[Part]:
         """The parts of one cell."""
@@ -230,18 +238,6 @@ def _surrounding(
         if round_holes:
             for part in _images(problem, piece, round_holes, natures, order, _scaled(cell, bounds), bounds):
                 yield _in_cell(cell, part) if part.piece == piece else part
-
-
-def _traces(cut: Surroundings, counts: Int[np.ndarray, " cells"]) -> Iterator[Features]:
-    """The functions of value and flux on each cut: polynomials along it, as many as its points can tell apart."""
-    lines = cut.lines
-    along = (lines.end - lines.start) / lines.length[:, None]
-    for line, count in enumerate(cut.counts_of_lines(counts).tolist()):
-        transform = np.array([along[line], [-along[line, 1], along[line, 0]]])
-        middle, half = (lines.start[line] + lines.end[line]) / 2, lines.length[line] / 2
-        for number in range(2):
-            chart = Affine((cut.size + 2 * line + number,), middle, transform, float(half))
-            yield Features(((chart, Legendre(1, int(count / OVERSAMPLING))),))
 
 
 def _in_cell(cell: int, part: Part) -> Part:

@@ -117,8 +117,7 @@ class DirectSolver:
             lower, upper = cells.box(cell) if cell in cells.cells else self.problem.partition.piece_bounds(cell)
             half[cell] = (np.asarray(upper) - np.asarray(lower)) / 2
         rng = np.random.default_rng([self.seed, int(stream), cells.size])
-        counts = cells.counts_of_lines(plan.counts_on_cuts)
-        drawn, line = cells.cuts(counts, rng, even=stream is Stream.TRAIN)
+        drawn, line = cells.cuts(plan.points_on_cuts, rng, even=stream is Stream.TRAIN)
         on_cuts = traced_cuts(self.problem, drawn, cells.size + 2 * line, half[drawn.low].min(axis=1))
         rows = stack([replace(rows, sites=network.placed(rows.sites)), on_cuts])
         return weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)

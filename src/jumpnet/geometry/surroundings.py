@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 TOGETHER = 6
 """Holes in a cell, at most: with more, a cell has more functions, with fewer there are more copies of the same."""
-FEWEST = 4
-"""Points on a cut however short it is."""
 SHORTEST = 1e-3
 """Cuts shorter than this part of the holes beside them are left out: where four meet at a point, one has no length."""
 
@@ -93,11 +91,16 @@ class PowerMap:
 
 
 class Lines(NamedTuple):
-    """Straight cuts: the cells on both sides, and the ends."""
+    """Straight cuts: the cells on both sides, the ends, and how well fields are approximated along them.
+
+    n polynomials come as near as exp(-rate n): the fields that two circles make of each other are singular at the two
+    limit points of the pair, as far from the line between them as the root of the power of the point in the middle.
+    """
 
     cells: np.ndarray
     start: Floats
     end: Floats
+    rate: Floats
 
     @property
     def length(self) -> Floats:
@@ -145,8 +148,8 @@ class Surroundings:
         return found
 
     @cached_property
-    def _edges(self) -> tuple[np.ndarray, Floats, Floats]:
-        """Holes next to each other, and the ends of what is between them."""
+    def _edges(self) -> tuple[np.ndarray, Floats, Floats, Floats]:
+        """Holes next to each other, the ends of what is between them, and the rates of convergence along it."""
         center, radius = self.map.center, self.map.radius
         pairs = _next_to_each_other(center, radius)
         around: list[set[int]] = [set() for _ in center]
@@ -155,7 +158,7 @@ class Surroundings:
             around[b].add(a)
         lower, upper = (np.asarray(end, float) for end in self.partition.bounds)
         power = (center**2).sum(axis=1) - radius**2
-        kept, starts, ends = [], [], []
+        kept, starts, ends, rates = [], [], [], []
         for a, b in pairs:
             along = center[b] - center[a]
             # Points of equal power: base + t * direction. Others may not be nearer, nor may it leave the box.
@@ -175,7 +178,11 @@ class Surroundings:
                 kept.append((a, b))
                 starts.append(base + first * direction)
                 ends.append(base + last * direction)
-        return np.array(kept, int).reshape(-1, 2), np.array(starts).reshape(-1, 2), np.array(ends).reshape(-1, 2)
+                away = np.sqrt((base - center[a]) @ (base - center[a]) - radius[a] ** 2)
+                singular = (1j * away - (first + last) / 2) / ((last - first) / 2)
+                rates.append(abs(np.arccosh(singular).real))  # which ellipse about the line the point is on
+        start, end = (np.array(points).reshape(-1, 2) for points in (starts, ends))
+        return np.array(kept, int).reshape(-1, 2), start, end, np.array(rates)
 
     @cached_property
     def cells(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
@@ -189,7 +196,7 @@ class Surroundings:
 
     def box(self, number: int) -> Bounds:
         """A box of a cell."""
-        pairs, start, end = self._edges
+        pairs, start, end, _ = self._edges
         mine = (self.map.cell[pairs] == number).any(axis=1)
         inside = self.map.cell == number
         x, r = self.map.center[inside], self.map.radius[inside, None]
@@ -203,16 +210,10 @@ class Surroundings:
     @cached_property
     def lines(self) -> Lines:
         """The cuts: edges between holes of different cells."""
-        pairs, start, end = self._edges
+        pairs, *found = self._edges
         cell = self.map.cell[pairs]
         between = cell[:, 0] != cell[:, 1]
-        return Lines(cell[between], start[between], end[between])
-
-    def counts_of_lines(self, counts: np.ndarray) -> np.ndarray:
-        """How many points each cut gets for `counts[c]` points and some more around cell c."""
-        length, cell = self.lines.length, self.lines.cells
-        around = np.bincount(cell.ravel(), np.repeat(length, 2), self.size)
-        return (length * np.max(counts[cell] / around[cell], axis=1)).astype(int) + FEWEST
+        return Lines(cell[between], *(one[between] for one in found))
 
     def cuts(self, counts: np.ndarray, rng: np.random.Generator, even: bool) -> tuple[Cuts, np.ndarray]:
         """Points on the cuts, `counts[k]` on cut k, random ones or well spread, and the cut of each."""
