@@ -90,7 +90,7 @@ class Turned(Chart):
         return _where_cell(self.cells, cell, y, dy, second)
 
     def values(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n k"]:
-        mine = np.isin(cell, self.cells)
+        mine = _is_in(cell, self.cells)
         if mine.all():
             return self.local_values((x - self.center) @ self.transform.T)
         y = np.zeros((len(x), self.outputs))
@@ -235,8 +235,13 @@ class Joint(Chart):
         return {"chart": "joint", "charts": [chart.spec() for chart in self.charts]}
 
 
+def _is_in(cell: np.ndarray, cells: tuple[int, ...]) -> np.ndarray:
+    """Which of them are among some cells; most charts are for one, which is quickly compared."""
+    return cell == cells[0] if len(cells) == 1 else np.isin(cell, cells)
+
+
 def _where_cell(cells: tuple[int, ...], cell: np.ndarray, y: np.ndarray, dy: np.ndarray, d2y: np.ndarray | None) -> Jet:
-    mine = np.isin(cell, cells)
+    mine = _is_in(cell, cells)
     if mine.all():
         return y, dy, d2y
 

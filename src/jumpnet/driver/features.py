@@ -7,6 +7,7 @@ between them into cells that know the holes near them only. Pieces that are cut 
 functions cell by cell, without poles.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -80,22 +81,49 @@ class Part:
             return Powers(self.degree, constant=not self.pole, logarithm=self.pole)
         return Solid(self.degree, exterior=self.pole)
 
-    def concerns(self, term: str) -> bool:
-        """Whether more functions here may lower the residual of a family of equations."""
-        kind, _, where = term.partition(" ")
-        if kind == "pde":
-            return int(where) == self.piece and self.kind != "harmonic"
-        if kind == "cut":
-            return int(where.split()[-1]) == self.piece
-        if kind == "boundary":
-            return self.pieces is None or OUTSIDE in self.pieces
-        pair = {int(piece) for piece in where.split("-")}
-        return self.piece in pair and (self.pieces is None or bool(pair & set(self.pieces)))
-
     def grown(self, stride: float = 1.0) -> "Part":
         """With a degree about a third higher (times `stride`); the same part where it is as large as it may be."""
         more = replace(self, degree=self.degree + max(1, round(stride * max(2, self.degree // 3))))
         return more if more.family.size <= LARGEST else self
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where some families of equations hold: inside pieces, at the boundary, on cuts, between pieces, or at points."""
+
+    inside: set[int]
+    boundary: bool
+    cuts: set[tuple[int, ...]]
+    across: dict[int, set[int]]
+    at_points: set[int]
+
+    @staticmethod
+    def of(terms: Sequence[str]) -> "Places":
+        """Read from the names of the families."""
+        found = Places(set(), any(term.startswith("boundary") for term in terms), set(), defaultdict(set), set())
+        for kind, *where in (term.split() for term in terms):
+            if kind == "pde":
+                found.inside.add(int(where[0]))
+            elif kind == "cut":  # of a piece, or of one of its cells
+                found.cuts.add(tuple(int(word) for word in where if word != "flux"))
+            elif kind in ("jump", "flux"):
+                a, b = (int(piece) for piece in where[0].split("-"))
+                found.across[a].add(b)
+                found.across[b].add(a)
+            elif kind != "boundary":
+                found.at_points.add(int(where[0]))
+        return found
+
+    def concern(self, part: Part) -> bool:
+        """Whether more functions of the part may lower the residual there."""
+        if part.piece in self.inside and part.kind != "harmonic" or part.piece in self.at_points and not part.pole:
+            return True
+        if (part.piece,) in self.cuts or (part.cell, part.piece) in self.cuts:
+            return True
+        if self.boundary and (part.pieces is None or OUTSIDE in part.pieces):
+            return True
+        across = self.across.get(part.piece, set())
+        return bool(across) if part.pieces is None else not across.isdisjoint(part.pieces)
 
 
 @dataclass(frozen=True)
@@ -133,12 +161,12 @@ class Plan:
         """How many points each cut between holes needs: a cell's own functions and poles beside it have no others."""
         cells = self.cells
         assert isinstance(cells, Surroundings)
-        holes, beside = cells.partition.holes(cells.map.piece), {}
-        for cell, (_, around) in cells.cells.items():
-            beside[cell] = {piece for hole in around for piece in holes[hole].pieces}
+        inside = {
+            cell: set(cells.partition.holes(cells.map.piece)[hole].pieces) for cell, (hole, _) in cells.cells.items()
+        }
         unknowns = np.zeros(cells.size, int)
         for part in self.parts:
-            if part.cell in beside and (part.pieces is None or not beside[part.cell].isdisjoint(part.pieces)):
+            if part.cell in inside and not (part.pole and inside[part.cell].intersection(part.pieces or ())):
                 unknowns[part.cell] += part.family.size
         return traces.points(cells, self.polynomials_on_cuts, unknowns)
 
@@ -148,7 +176,8 @@ class Plan:
 
     def grown(self, terms: Sequence[str], stride: float = 1.0) -> "Plan":
         """With more functions wherever they may lower the residual of one of the families."""
-        grown = (part.grown(stride) if any(part.concerns(term) for term in terms) else part for part in self.parts)
+        places = Places.of(terms)
+        grown = (part.grown(stride) if places.concern(part) else part for part in self.parts)
         return replace(self, parts=tuple(grown))
 
 
@@ -226,24 +255,26 @@ def _surrounding(
     holes = parts.holes(piece)
     charts = [list(charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x))) for hole in holes]
     for cell, (inside, beside) in cut.cells.items():
-        bounds = cut.box(cell)
-        yield from own_parts(problem, natures[piece], piece, cell, bounds, degree)
+        bounds, near = cut.boxes[cell], {*holes[inside].pieces, *([OUTSIDE] if cell in cut.at_boundary else [])}
+        for part in own_parts(problem, natures[piece], piece, cell, bounds, degree):
+            yield replace(part, pieces=tuple(near)) if part.pieces is None else part
         round_holes = []
-        for number in (*inside, *beside):
+        for number in (inside, *beside):
             hole = holes[number]
             for chart in charts[number]:
-                yield _in_cell(cell, _pole(piece, chart, True, order, _scaled(cell, bounds), hole.pieces))
+                yield _in_cell(cell, _pole(piece, chart, True, order, _scaled(cell, bounds), hole.pieces), near)
                 if isinstance(chart, Slit) and chart.focus == 0:
                     round_holes.append((chart, hole))
         if round_holes:
             for part in _images(problem, piece, round_holes, natures, order, _scaled(cell, bounds), bounds):
-                yield _in_cell(cell, part) if part.piece == piece else part
+                yield _in_cell(cell, part, near) if part.piece == piece else part
 
 
-def _in_cell(cell: int, part: Part) -> Part:
-    """The part of a whole piece as one of a cell of it."""
+def _in_cell(cell: int, part: Part, near: set[int]) -> Part:
+    """The poles of a whole piece as those of a cell of it; what is not in or at the cell matters on its cuts only."""
     chart: Any = part.chart
-    return replace(part, cell=cell, chart=replace(chart, cells=(cell,)))
+    pieces = tuple(label for label in part.pieces or () if label in near)
+    return replace(part, cell=cell, chart=replace(chart, cells=(cell,)), pieces=pieces)
 
 
 def own_parts(

@@ -1,14 +1,15 @@
-"""A piece with many holes, cut between them: each cell surrounds a few holes.
+"""A piece with many holes, cut between them: each cell surrounds one hole.
 
-A point belongs to the hole to whose circle it has the smallest power (squared distance less squared radius), and holes
-near each other share a cell. The cuts are then straight lines that no hole comes across, so that the functions of a
-cell need to know the holes in it and next to it only. Plane partitions only.
+A point belongs to the hole to whose circle it has the smallest power (squared distance less squared radius). The cuts
+are then straight lines that no hole comes across, so that the functions of a cell need to know the hole in it and
+those next to it only. Plane partitions only.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,10 +22,10 @@ from jumpnet.geometry.partition import Partition
 if TYPE_CHECKING:
     from scipy.spatial import KDTree
 
-TOGETHER = 6
-"""Holes in a cell, at most: with more, a cell has more functions, with fewer there are more copies of the same."""
 SHORTEST = 1e-3
 """Cuts shorter than this part of the holes beside them are left out: where four meet at a point, one has no length."""
+BOUNDARY = 16
+"""Points on the outer boundary for each cell, which tell what cells are there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,10 +128,8 @@ class Surroundings:
         distance = np.linalg.norm(center[pairs[:, 0]] - center[pairs[:, 1]], axis=1)
         if np.any(distance <= radius[pairs].sum(axis=1)):
             return None
-        groups = _together(center, np.arange(len(center)))
-        cell = np.empty(len(center), int)
-        for number, group in enumerate(groups):
-            cell[group] = partition.size + number - 1 if number else piece
+        # The first cell has the number of the piece, the others follow those of the other pieces.
+        cell = np.r_[piece, partition.size + np.arange(len(center) - 1)]
         return Surroundings(partition, PowerMap(piece, partition.size, center, radius, cell))
 
     @property
@@ -146,6 +145,12 @@ class Surroundings:
             for piece in hole.pieces:
                 found.setdefault(piece, set()).add(cell)
         return found
+
+    @cached_property
+    def at_boundary(self) -> set[int]:
+        """The cells that reach the outer boundary."""
+        x, _, piece, _ = self.partition.sample_boundary(BOUNDARY * self.size, seed=0, method="even")
+        return set(self.map(x, piece).tolist())
 
     @cached_property
     def _edges(self) -> tuple[np.ndarray, Floats, Floats, Floats]:
@@ -185,35 +190,37 @@ class Surroundings:
         return np.array(kept, int).reshape(-1, 2), start, end, np.array(rates)
 
     @cached_property
-    def cells(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-        """For each cell of the cut piece the holes in it, and those next to it."""
-        cell, pairs = self.map.cell, self._edges[0]
-        found = {}
-        for number in np.unique(cell):
-            across = pairs[(cell[pairs] == number).sum(axis=1) == 1]
-            found[int(number)] = np.flatnonzero(cell == number), np.unique(across[cell[across] != number])
-        return found
+    def cells(self) -> dict[int, tuple[int, np.ndarray]]:
+        """For each cell of the cut piece the hole in it, and those next to it."""
+        pairs = self._edges[0]
+        both = np.concatenate([pairs, pairs[:, ::-1]])
+        both = both[np.lexsort(both.T[::-1])]
+        ends = np.searchsorted(both[:, 0], np.arange(len(self.map.cell) + 1))
+        beside = (both[a:b, 1] for a, b in pairwise(ends))
+        return dict(zip(self.map.cell.tolist(), zip(range(len(self.map.cell)), beside, strict=True), strict=True))
 
-    def box(self, number: int) -> Bounds:
-        """A box of a cell."""
+    @cached_property
+    def boxes(self) -> dict[int, Bounds]:
+        """A box of each cell of the cut piece."""
         pairs, start, end, _ = self._edges
-        mine = (self.map.cell[pairs] == number).any(axis=1)
-        inside = self.map.cell == number
-        x, r = self.map.center[inside], self.map.radius[inside, None]
-        points = np.concatenate([start[mine], end[mine], x - r, x + r])
+        x, r = self.map.center, self.map.radius[:, None]
         # A cell at the boundary reaches to the corners of the domain that are nearest to it.
-        lower, upper = (np.asarray(edge, float) for edge in self.partition.bounds)
-        corners = np.stack(np.meshgrid(*zip(lower, upper, strict=True)), axis=-1).reshape(-1, len(lower))
-        points = np.concatenate([points, corners[self.map.cell[self.map.nearest(corners)] == number]])
-        return np.maximum(points.min(axis=0), lower), np.minimum(points.max(axis=0), upper)
+        edges = lower, upper = tuple(np.asarray(edge, float) for edge in self.partition.bounds)
+        corners = np.stack(np.meshgrid(*zip(*edges, strict=True)), axis=-1).reshape(-1, len(lower))
+        points = np.concatenate([start, start, end, end, x - r, x + r, corners])
+        every = np.arange(len(x))
+        hole = np.concatenate([*pairs.T, *pairs.T, every, every, self.map.nearest(corners)])
+        first, last = np.full_like(x, np.inf), np.full_like(x, -np.inf)
+        np.minimum.at(first, hole, points)
+        np.maximum.at(last, hole, points)
+        found = zip(np.maximum(first, lower), np.minimum(last, upper), strict=True)
+        return dict(zip(self.map.cell.tolist(), found, strict=True))
 
     @cached_property
     def lines(self) -> Lines:
-        """The cuts: edges between holes of different cells."""
+        """The cuts, between holes next to each other."""
         pairs, *found = self._edges
-        cell = self.map.cell[pairs]
-        between = cell[:, 0] != cell[:, 1]
-        return Lines(cell[between], *(one[between] for one in found))
+        return Lines(self.map.cell[pairs], *found)
 
     def cuts(self, counts: np.ndarray, rng: np.random.Generator, even: bool) -> tuple[Cuts, np.ndarray]:
         """Points on the cuts, `counts[k]` on cut k, random ones or well spread, and the cut of each."""
@@ -230,16 +237,6 @@ class Surroundings:
             found.append((x, piece, low, high, np.tile(normal, (count, 1)), line))
         *columns, line = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return Cuts(*columns), line
-
-
-def _together(center: Floats, which: np.ndarray) -> list[np.ndarray]:
-    """Groups of holes near each other: halved along the longer side until they are small enough."""
-    if len(which) <= TOGETHER:
-        return [which]
-    spread = np.ptp(center[which], axis=0)
-    order = which[np.argsort(center[which, np.argmax(spread)], kind="stable")]
-    half = len(order) // 2
-    return _together(center, order[:half]) + _together(center, order[half:])
 
 
 def _next_to_each_other(center: Floats, radius: Floats) -> np.ndarray:
