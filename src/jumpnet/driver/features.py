@@ -116,7 +116,7 @@ class Places:
 
     def concern(self, part: Part) -> bool:
         """Whether more functions of the part may lower the residual there."""
-        if part.piece in self.inside and part.kind != "harmonic" or part.piece in self.at_points and not part.pole:
+        if (part.piece in self.inside and part.kind != "harmonic") or (part.piece in self.at_points and not part.pole):
             return True
         if (part.piece,) in self.cuts or (part.cell, part.piece) in self.cuts:
             return True
