@@ -48,8 +48,13 @@ class Level:
     def large_terms(self) -> list[str]:
         """The families of equations that are met worst, the worst first."""
         square = np.bincount(self.held_rows.term, self.held**2, len(self.held_rows.terms))
-        large = np.flatnonzero(square > LARGE**2 * square.max())
-        return [self.held_rows.terms[term] for term in large[np.argsort(-square[large])]]
+        worst = np.argsort(-square)
+        if isinstance(self.plan.cells, Surroundings):
+            # Of hundreds of families, small ones count together: those that are left out are a small part of all.
+            large = worst[: 1 + np.count_nonzero(np.cumsum(square[worst][::-1])[::-1] > LARGE**2 * square.sum())]
+        else:
+            large = worst[square[worst] > LARGE**2 * square.max()]
+        return [self.held_rows.terms[term] for term in large]
 
     def without_traces(self) -> tuple[Frozen, Float[np.ndarray, " weights"]]:
         """Features and weights of the cells alone: what values on cuts were matched by is of no further use."""
