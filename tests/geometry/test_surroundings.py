@@ -48,10 +48,7 @@ def test_a_point_belongs_to_the_hole_of_smallest_power(seed: int) -> None:
 def test_cuts_are_all_that_is_between_cells(domain: Any, even: bool) -> None:
     parts = many_disks(3, domain)
     cells = cells_of(parts)
-    counts = cells.counts_of_lines(np.full(cells.size, 200))
-    around = np.bincount(cells.lines.cells.ravel(), np.repeat(counts, 2), cells.size)
-    assert (around[list(cells.cells)] >= 200).all()
-    drawn, line = cells.cuts(counts, np.random.default_rng(0), even)
+    drawn, line = cells.cuts(np.full(len(cells.lines.rate), 20), np.random.default_rng(0), even)
     np.testing.assert_array_equal(np.stack([drawn.low, drawn.high], axis=1), cells.lines.cells[line])
     np.testing.assert_array_equal(parts.label(drawn.x), 0)
     np.testing.assert_allclose(np.linalg.norm(drawn.normal, axis=1), 1.0)
@@ -66,6 +63,29 @@ def test_cuts_are_all_that_is_between_cells(domain: Any, even: bool) -> None:
     cell = cells.map(walk.reshape(-1, 2), np.zeros(160_000, int)).reshape(4000, 40)
     changed = (np.diff(cell, axis=0) != 0) & (parts.label(walk.reshape(-1, 2)).reshape(4000, 40)[1:] == 0)
     assert KDTree(drawn.x).query(walk[1:][changed])[0].max() < 0.25
+
+
+def test_fields_along_a_cut_converge_at_its_rate() -> None:
+    """A source at a limit point of two circles, where all their images in each other go, by polynomials on the cut."""
+    from numpy.polynomial import chebyshev
+
+    parts = many_disks(0)
+    cells = cells_of(parts)
+    pairs, start, end, rate = cells._edges
+    for (a, b), begin, stop, found in list(zip(pairs, start, end, rate, strict=True))[::7]:
+        (p, q), (r, s) = cells.map.center[[a, b]], cells.map.radius[[a, b]]
+        distance = np.linalg.norm(q - p)
+        axis = (distance**2 + r**2 - s**2) / (2 * distance)
+        limit = p + (axis - np.sqrt(axis**2 - r**2)) * (q - p) / distance
+
+        def field(t, begin=begin, stop=stop, limit=limit):
+            x = (begin + stop) / 2 + np.outer(t, stop - begin) / 2
+            return np.log(np.linalg.norm(x - limit, axis=1))
+
+        n = int(8 / found) + 2
+        size = np.abs(chebyshev.chebinterpolate(field, 2 * n))
+        assert size[n:].max() < 3 * np.exp(-8) / n
+        assert n < 6 or size[n - 3 : n].max() > np.exp(-8) / n / 30
 
 
 def test_a_regular_lattice() -> None:

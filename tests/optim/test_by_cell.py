@@ -1,6 +1,7 @@
 """Elimination cell by cell gives the step of the dense factorisation, for every model and every shape of partition."""
 
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from jumpnet.charts import choose_atlases
 from jumpnet.collocation import Points, collocate
 from jumpnet.experiments.problems import pde1, pde3, pde4
 from jumpnet.models import System
-from jumpnet.models.bycell import Pattern
+from jumpnet.models.bycell import ByCell, Pattern
 from jumpnet.optim.bycell import by_cell_step
 from jumpnet.optim.factorisations import qr_step
 from jumpnet.rows import Rows, Sites, equations
@@ -70,13 +71,39 @@ def test_every_row_is_eliminated_once_and_neighbours_come_later() -> None:
     _, rows, cells = rows_of("star")
     network = MODELS["OH"].network(2, cells)
     pattern = Pattern(tuple(network.own), network.size, rows.row_of_site, np.asarray(rows.sites.cell), len(rows))
-    turns = [front.cell for front in pattern.plan]
+    turns = [one for front in pattern.plan for one in front.cells]
     assert sorted(turns) == list(range(cells))
     assert turns.index(0) >= cells - 2, "the background, which touches every inclusion, comes last"
-    taken = np.concatenate([part.rows for front in pattern.plan for part in (front.alone, front.coupled)])
+    taken = np.concatenate([group.rows for front in pattern.plan for group in front.groups])
     assert np.array_equal(np.sort(taken), np.arange(len(rows)))
-    for at, front in enumerate(pattern.plan):
-        assert all(turns.index(one) > at for one in front.neighbours)
+    for front in pattern.plan:
+        assert all(turns.index(one) > turns.index(front.cells[-1]) for one in front.neighbours)
+
+
+@pytest.mark.parametrize("rows_of_cut", [2, 12])
+def test_cells_that_know_each_other_through_cuts(rows_of_cut: int) -> None:
+    """A board of 4 x 4 cells and a few unknowns on each cut: with many rows, and with fewer than it has unknowns."""
+    rng = np.random.default_rng(2)
+    board = np.arange(16).reshape(4, 4)
+    beside = np.concatenate([np.stack(pair, axis=-1).reshape(-1, 2) for pair in (
+        (board[:, 1:], board[:, :-1]), (board[1:], board[:-1]))])  # fmt: skip
+    # Two sets of unknowns on each cut, as for value and flux; the cells' own rows come last.
+    touched = [(one, 16 + 2 * cut + k) for cut, pair in enumerate(beside) for k in range(2) for one in pair]
+    touched = [pair for pair in touched for _ in range(rows_of_cut)] + [(one,) for one in range(16) for _ in range(3)]
+    widths = [9] * 16 + [3] * 2 * len(beside)
+    ends = np.cumsum([0, *widths])
+    own = tuple(np.arange(a, b) for a, b in pairwise(ends))
+    row, cell = np.array([(row, one) for row, cells in enumerate(touched) for one in cells]).T
+    pattern = Pattern(own, int(ends[-1]), row, cell, len(touched))
+    blocks = [rng.standard_normal((np.count_nonzero(cell == one), width)) for one, width in enumerate(widths)]
+    dense = np.zeros((len(touched), pattern.size))
+    for one, block in enumerate(blocks):
+        dense[np.ix_(row[cell == one], own[one])] = block
+    r = rng.standard_normal(len(touched))
+    found = by_cell_step(ByCell(np.zeros((len(touched), 0)), tuple(blocks), pattern), r, 1e-3)
+    np.testing.assert_allclose(found, qr_step(dense, r, 1e-3), rtol=0, atol=1e-11)  # type: ignore[arg-type]
+    together = [front.cells for front in pattern.plan if len(front.cells) > 1]
+    assert together, "unknowns of a cut are eliminated together"
 
 
 def test_the_dense_form_stays_where_cells_have_little_to_themselves() -> None:

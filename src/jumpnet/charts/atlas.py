@@ -90,7 +90,7 @@ class Turned(Chart):
         return _where_cell(self.cells, cell, y, dy, second)
 
     def values(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n k"]:
-        mine = _is_one_of(cell, self.cells)
+        mine = _is_in(cell, self.cells)
         if mine.all():
             return self.local_values((x - self.center) @ self.transform.T)
         y = np.zeros((len(x), self.outputs))
@@ -241,12 +241,13 @@ class Joint(Chart):
         return {"chart": "joint", "charts": [chart.spec() for chart in self.charts]}
 
 
-def _is_one_of(cell: np.ndarray, cells: tuple[int, ...]) -> np.ndarray:
+def _is_in(cell: np.ndarray, cells: tuple[int, ...]) -> np.ndarray:
+    """Which of them are among some cells; most charts are for one, which is quickly compared."""
     return cell == cells[0] if len(cells) == 1 else np.isin(cell, cells)
 
 
 def _where_cell(cells: tuple[int, ...], cell: np.ndarray, y: np.ndarray, dy: np.ndarray, d2y: np.ndarray | None) -> Jet:
-    mine = _is_one_of(cell, cells)
+    mine = _is_in(cell, cells)
     if mine.all():
         return y, dy, d2y
 
@@ -288,7 +289,7 @@ class Atlas:
         """The same functionals, written in the charts' coordinates."""
         cell, a1, a2 = np.asarray(sites.cell), np.asarray(sites.a1), np.asarray(sites.a2)
         (first, *more) = self.charts
-        if not more and isinstance(first, Affine) and _is_one_of(cell, first.cells).all():
+        if not more and isinstance(first, Affine) and _is_in(cell, first.cells).all():
             return first.push(sites)
         second = bool(a2.any())
         if not second and not a1.any():  # values alone

@@ -7,6 +7,7 @@ between them into cells that know the holes near them only. Pieces that are cut 
 functions cell by cell, without poles.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
@@ -18,6 +19,7 @@ from jaxtyping import Int
 from jumpnet.charts import Affine, Atlas, Box, Chart, Joint, Pole, Slit, inverse_root, local_boxes
 from jumpnet.charts.choice import charts_of_hole
 from jumpnet.charts.images import Circle, mirrored, repeated, segments
+from jumpnet.driver import traces
 from jumpnet.driver.periodic import copies, cut_disks, is_periodic
 from jumpnet.geometry import Box as DomainBox
 from jumpnet.geometry import Hole, Partition
@@ -80,22 +82,49 @@ class Part:
             return Powers(self.degree, constant=not self.pole, logarithm=self.pole)
         return Solid(self.degree, exterior=self.pole)
 
-    def concerns(self, term: str) -> bool:
-        """Whether more functions here may lower the residual of a family of equations."""
-        kind, _, where = term.partition(" ")
-        if kind == "pde":
-            return int(where) == self.piece and self.kind != "harmonic"
-        if kind == "cut":
-            return int(where.split()[-1]) == self.piece
-        if kind == "boundary":
-            return self.pieces is None or OUTSIDE in self.pieces
-        pair = {int(piece) for piece in where.split("-")}
-        return self.piece in pair and (self.pieces is None or bool(pair & set(self.pieces)))
-
     def grown(self, stride: float = 1.0) -> "Part":
         """With a degree about a third higher (times `stride`); the same part where it is as large as it may be."""
         more = replace(self, degree=self.degree + max(1, ceil(stride * max(2, self.degree // 3))))
         return more if more.family.size <= LARGEST else self
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where some families of equations hold: inside pieces, at the boundary, on cuts, between pieces, or at points."""
+
+    inside: set[int]
+    boundary: bool
+    cuts: set[tuple[int, ...]]
+    across: dict[int, set[int]]
+    at_points: set[int]
+
+    @staticmethod
+    def of(terms: Sequence[str]) -> "Places":
+        """Read from the names of the families."""
+        found = Places(set(), any(term.startswith("boundary") for term in terms), set(), defaultdict(set), set())
+        for kind, *where in (term.split() for term in terms):
+            if kind == "pde":
+                found.inside.add(int(where[0]))
+            elif kind == "cut":  # of a piece, or of one of its cells
+                found.cuts.add(tuple(int(word) for word in where if word != "flux"))
+            elif kind in ("jump", "flux"):
+                a, b = (int(piece) for piece in where[0].split("-"))
+                found.across[a].add(b)
+                found.across[b].add(a)
+            elif kind != "boundary":
+                found.at_points.add(int(where[0]))
+        return found
+
+    def concern(self, part: Part) -> bool:
+        """Whether more functions of the part may lower the residual there."""
+        if (part.piece in self.inside and part.kind != "harmonic") or (part.piece in self.at_points and not part.pole):
+            return True
+        if (part.piece,) in self.cuts or (part.cell, part.piece) in self.cuts:
+            return True
+        if self.boundary and (part.pieces is None or OUTSIDE in part.pieces):
+            return True
+        across = self.across.get(part.piece, set())
+        return bool(across) if part.pieces is None else not across.isdisjoint(part.pieces)
 
 
 @dataclass(frozen=True)
@@ -115,25 +144,32 @@ class Plan:
             of_cell[part.cell].append((part.chart, part.family))
         features = [Features(tuple(found)) for found in of_cell]
         if isinstance(self.cells, Surroundings):
-            features += _traces(self.cells, self.counts_on_cuts)
+            features += traces.functions(self.cells, self.polynomials_on_cuts)
         return Frozen(tuple(features), None if self.cells is None else self.cells.map)
 
     @property
-    def counts_on_cuts(self) -> Int[np.ndarray, " cells"]:
-        """How many points each cell between holes needs on its cuts.
+    def polynomials_on_cuts(self) -> Int[np.ndarray, " cuts"]:
+        """How many polynomials each cut between holes has for value and for flux."""
+        assert isinstance(self.cells, Surroundings)
+        degree = np.zeros(self.cells.size, int)
+        for part in self.parts:
+            if not part.pole:
+                degree[part.cell] = max(degree[part.cell], part.degree)
+        return traces.polynomials(self.cells, degree)
 
-        They alone determine its own functions and the poles in holes beside it.
-        """
+    @property
+    def points_on_cuts(self) -> Int[np.ndarray, " cuts"]:
+        """How many points each cut between holes needs: a cell's own functions and poles beside it have no others."""
         cells = self.cells
         assert isinstance(cells, Surroundings)
-        holes, beside = cells.partition.holes(cells.map.piece), {}
-        for cell, (_, around) in cells.cells.items():
-            beside[cell] = {piece for hole in around for piece in holes[hole].pieces}
+        inside = {
+            cell: set(cells.partition.holes(cells.map.piece)[hole].pieces) for cell, (hole, _) in cells.cells.items()
+        }
         unknowns = np.zeros(cells.size, int)
         for part in self.parts:
-            if part.cell in beside and (part.pieces is None or not beside[part.cell].isdisjoint(part.pieces)):
+            if part.cell in inside and not (part.pole and inside[part.cell].intersection(part.pieces or ())):
                 unknowns[part.cell] += part.family.size
-        return int(OVERSAMPLING) * unknowns
+        return traces.points(cells, self.polynomials_on_cuts, unknowns)
 
     def of(self, cell: int) -> Iterator[Part]:
         """The parts of one cell."""
@@ -141,7 +177,8 @@ class Plan:
 
     def grown(self, terms: Sequence[str], stride: float = 1.0) -> "Plan":
         """With more functions wherever they may lower the residual of one of the families."""
-        grown = (part.grown(stride) if any(part.concerns(term) for term in terms) else part for part in self.parts)
+        places = Places.of(terms)
+        grown = (part.grown(stride) if places.concern(part) else part for part in self.parts)
         return replace(self, parts=tuple(grown))
 
 
@@ -219,36 +256,26 @@ def _surrounding(
     holes = parts.holes(piece)
     charts = [list(charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x))) for hole in holes]
     for cell, (inside, beside) in cut.cells.items():
-        bounds = cut.box(cell)
-        yield from own_parts(problem, natures[piece], piece, cell, bounds, degree)
+        bounds, near = cut.boxes[cell], {*holes[inside].pieces, *([OUTSIDE] if cell in cut.at_boundary else [])}
+        for part in own_parts(problem, natures[piece], piece, cell, bounds, degree):
+            yield replace(part, pieces=tuple(near)) if part.pieces is None else part
         round_holes = []
-        for number in (*inside, *beside):
+        for number in (inside, *beside):
             hole = holes[number]
             for chart in charts[number]:
-                yield _in_cell(cell, _pole(piece, chart, True, order, _scaled(cell, bounds), hole.pieces))
+                yield _in_cell(cell, _pole(piece, chart, True, order, _scaled(cell, bounds), hole.pieces), near)
                 if isinstance(chart, Slit) and chart.focus == 0:
                     round_holes.append((chart, hole))
         if round_holes:
             for part in _images(problem, piece, round_holes, natures, order, _scaled(cell, bounds), bounds):
-                yield _in_cell(cell, part) if part.piece == piece else part
+                yield _in_cell(cell, part, near) if part.piece == piece else part
 
 
-def _traces(cut: Surroundings, counts: Int[np.ndarray, " cells"]) -> Iterator[Features]:
-    """The functions of value and flux on each cut: polynomials along it, as many as its points can tell apart."""
-    lines = cut.lines
-    along = (lines.end - lines.start) / lines.length[:, None]
-    for line, count in enumerate(cut.counts_of_lines(counts).tolist()):
-        transform = np.array([along[line], [-along[line, 1], along[line, 0]]])
-        middle, half = (lines.start[line] + lines.end[line]) / 2, lines.length[line] / 2
-        for number in range(2):
-            chart = Affine((cut.size + 2 * line + number,), middle, transform, float(half))
-            yield Features(((chart, Legendre(1, int(count / OVERSAMPLING))),))
-
-
-def _in_cell(cell: int, part: Part) -> Part:
-    """The part of a whole piece as one of a cell of it."""
+def _in_cell(cell: int, part: Part, near: set[int]) -> Part:
+    """The poles of a whole piece as those of a cell of it; what is not in or at the cell matters on its cuts only."""
     chart: Any = part.chart
-    return replace(part, cell=cell, chart=replace(chart, cells=(cell,)))
+    pieces = tuple(label for label in part.pieces or () if label in near)
+    return replace(part, cell=cell, chart=replace(chart, cells=(cell,)), pieces=pieces)
 
 
 def own_parts(

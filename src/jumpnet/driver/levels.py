@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from jumpnet.collocation import Collocation, Points, Stream, collocate
-from jumpnet.driver.features import OVERSAMPLING, Part, Plan
+from jumpnet.driver.features import OVERSAMPLING, Part, Places, Plan
 from jumpnet.geometry.cells import CellPoints, Cells, Runs
 from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import Frozen, LinearSystem
@@ -49,8 +49,13 @@ class Level:
     def large_terms(self) -> list[str]:
         """The families of equations that are met worst, the worst first."""
         square = np.bincount(self.held_rows.term, self.held**2, len(self.held_rows.terms))
-        large = np.flatnonzero(square > LARGE**2 * square.max())
-        return [self.held_rows.terms[term] for term in large[np.argsort(-square[large])]]
+        worst = np.argsort(-square)
+        if isinstance(self.plan.cells, Surroundings):
+            # Of hundreds of families, small ones count together: those that are left out are a small part of all.
+            large = worst[: 1 + np.count_nonzero(np.cumsum(square[worst][::-1])[::-1] > LARGE**2 * square.sum())]
+        else:
+            large = worst[square[worst] > LARGE**2 * square.max()]
+        return [self.held_rows.terms[term] for term in large]
 
     def without_traces(self) -> tuple[Frozen, Float[np.ndarray, " weights"]]:
         """Features and weights of the cells alone: what values on cuts were matched by is of no further use."""
@@ -113,11 +118,10 @@ class DirectSolver:
         """Rows of whole pieces with those on the cuts between holes, weighted by the sizes of the cells."""
         half = np.ones((len(network.of_cell), self.problem.dim))
         for cell in range(cells.size):
-            lower, upper = cells.box(cell) if cell in cells.cells else self.problem.partition.piece_bounds(cell)
+            lower, upper = cells.boxes.get(cell) or self.problem.partition.piece_bounds(cell)
             half[cell] = (np.asarray(upper) - np.asarray(lower)) / 2
         rng = np.random.default_rng([self.seed, int(stream), cells.size])
-        counts = cells.counts_of_lines(plan.counts_on_cuts)
-        drawn, line = cells.cuts(counts, rng, even=stream is Stream.TRAIN)
+        drawn, line = cells.cuts(plan.points_on_cuts, rng, even=stream is Stream.TRAIN)
         on_cuts = traced_cuts(self.problem, drawn, cells.size + 2 * line, half[drawn.low].min(axis=1))
         rows = stack([replace(rows, sites=network.placed(rows.sites)), on_cuts])
         return weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)
@@ -272,14 +276,15 @@ def points_for(plan: Plan, problem: Problem) -> Points:
     minimum = max(int(OVERSAMPLING * 1.25 * max(inside)), 1)
 
     def unknowns(term: str, cells: Iterable[int]) -> int:
-        return sum(_carried(part, dim) for cell in cells for part in of_cell[cell] if part.concerns(term))
+        places = Places.of([term])
+        return sum(_carried(part, dim) for cell in cells for part in of_cell[cell] if places.concern(part))
 
     # An interface has two equations for the unknowns of both sides.
     pairs = [interface.pair for interface in parts.interfaces]
     most = max((unknowns(f"jump {a}-{b}", _cells_at(plan, a, b)) for a, b in pairs), default=0)
     # Poles inside count for nothing here; the functions of pieces inside make up for them, where these are few.
-    outer = parts._walls.outer_labels if isinstance(plan.cells, Surroundings) else range(parts.size)
-    boundary = int(OVERSAMPLING * unknowns("boundary", [c for c, own in of_cell.items() if own[0].piece in outer])) + 20
+    outer = plan.cells.at_boundary if isinstance(plan.cells, Surroundings) else list(of_cell)
+    boundary = int(OVERSAMPLING * unknowns("boundary", outer)) + 20
     return Points(minimum * parts.size, boundary, int(OVERSAMPLING * most / 2) + 10, minimum, "even")
 
 

@@ -28,7 +28,7 @@ KEPT, KEPT_CUT = 0.5, 0.7
 MOST_LEVELS, MOST_LEVELS_CUT = 20, 40
 # With cells, changes over so many levels count: where the worst cell is cut in vain, one level hardly changes anything.
 BACK = 4
-MOST_UNKNOWNS, MOST_IN_CELLS, MOST_BETWEEN_HOLES = 6000, 30000, 100_000
+MOST_UNKNOWNS, MOST_IN_CELLS, MOST_BETWEEN_HOLES = 6000, 30000, 300_000
 # Less than this reduction of the residual from one level to the next is no progress; so many of them end the search.
 SLOW, PATIENCE, PATIENCE_CUT = 0.8, 3, 6
 # Where pieces can be cut, whole ones must do better, and sooner: algebraic convergence is not worth its unknowns.

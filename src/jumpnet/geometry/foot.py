@@ -177,7 +177,8 @@ class FootFinder(Finder):
             return near
         ring = self.outline.rings[0]
         count = min(CROWDED, len(ring) - 1)
-        distance, node = self._tree.query(x[near], k=count, distance_upper_bound=self.band / 4.0 + reach)
+        found = self._tree.query(x[near], k=count, distance_upper_bound=self.band / 4.0 + reach)
+        distance, node = (np.asarray(part) for part in found)
         crowded = np.isfinite(distance[:, -1])
         node = np.where(np.isfinite(distance), node, node[:, :1])
         node = np.where(np.isfinite(distance[:, :1]), node, 0)

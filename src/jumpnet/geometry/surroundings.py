@@ -1,14 +1,15 @@
-"""A piece with many holes, cut between them: each cell surrounds a few holes.
+"""A piece with many holes, cut between them: each cell surrounds one hole.
 
-A point belongs to the hole to whose circle it has the smallest power (squared distance less squared radius), and holes
-near each other share a cell. The cuts are then straight lines that no hole comes across, so that the functions of a
-cell need to know the holes in it and next to it only. Plane partitions only.
+A point belongs to the hole to whose circle it has the smallest power (squared distance less squared radius). The cuts
+are then straight lines that no hole comes across, so that the functions of a cell need to know the hole in it and
+those next to it only. Plane partitions only.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,12 +22,10 @@ from jumpnet.geometry.partition import Partition
 if TYPE_CHECKING:
     from scipy.spatial import KDTree
 
-TOGETHER = 6
-"""Holes in a cell, at most: with more, a cell has more functions, with fewer there are more copies of the same."""
-FEWEST = 4
-"""Points on a cut however short it is."""
 SHORTEST = 1e-3
 """Cuts shorter than this part of the holes beside them are left out: where four meet at a point, one has no length."""
+BOUNDARY = 16
+"""Points on the outer boundary for each cell, which tell what cells are there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +92,16 @@ class PowerMap:
 
 
 class Lines(NamedTuple):
-    """Straight cuts: the cells on both sides, and the ends."""
+    """Straight cuts: the cells on both sides, the ends, and how well fields are approximated along them.
+
+    n polynomials come as near as exp(-rate n): the fields that two circles make of each other are singular at the two
+    limit points of the pair, as far from the line between them as the root of the power of the point in the middle.
+    """
 
     cells: np.ndarray
     start: Floats
     end: Floats
+    rate: Floats
 
     @property
     def length(self) -> Floats:
@@ -124,10 +128,8 @@ class Surroundings:
         distance = np.linalg.norm(center[pairs[:, 0]] - center[pairs[:, 1]], axis=1)
         if np.any(distance <= radius[pairs].sum(axis=1)):
             return None
-        groups = _together(center, np.arange(len(center)))
-        cell = np.empty(len(center), int)
-        for number, group in enumerate(groups):
-            cell[group] = partition.size + number - 1 if number else piece
+        # The first cell has the number of the piece, the others follow those of the other pieces.
+        cell = np.r_[piece, partition.size + np.arange(len(center) - 1)]
         return Surroundings(partition, PowerMap(piece, partition.size, center, radius, cell))
 
     @property
@@ -145,8 +147,14 @@ class Surroundings:
         return found
 
     @cached_property
-    def _edges(self) -> tuple[np.ndarray, Floats, Floats]:
-        """Holes next to each other, and the ends of what is between them."""
+    def at_boundary(self) -> set[int]:
+        """The cells that reach the outer boundary."""
+        x, _, piece, _ = self.partition.sample_boundary(BOUNDARY * self.size, seed=0, method="even")
+        return set(self.map(x, piece).tolist())
+
+    @cached_property
+    def _edges(self) -> tuple[np.ndarray, Floats, Floats, Floats]:
+        """Holes next to each other, the ends of what is between them, and the rates of convergence along it."""
         center, radius = self.map.center, self.map.radius
         pairs = _next_to_each_other(center, radius)
         around: list[set[int]] = [set() for _ in center]
@@ -155,7 +163,7 @@ class Surroundings:
             around[b].add(a)
         lower, upper = (np.asarray(end, float) for end in self.partition.bounds)
         power = (center**2).sum(axis=1) - radius**2
-        kept, starts, ends = [], [], []
+        kept, starts, ends, rates = [], [], [], []
         for a, b in pairs:
             along = center[b] - center[a]
             # Points of equal power: base + t * direction. Others may not be nearer, nor may it leave the box.
@@ -175,44 +183,44 @@ class Surroundings:
                 kept.append((a, b))
                 starts.append(base + first * direction)
                 ends.append(base + last * direction)
-        return np.array(kept, int).reshape(-1, 2), np.array(starts).reshape(-1, 2), np.array(ends).reshape(-1, 2)
+                away = np.sqrt((base - center[a]) @ (base - center[a]) - radius[a] ** 2)
+                singular = (1j * away - (first + last) / 2) / ((last - first) / 2)
+                rates.append(abs(np.arccosh(singular).real))  # which ellipse about the line the point is on
+        start, end = (np.array(points).reshape(-1, 2) for points in (starts, ends))
+        return np.array(kept, int).reshape(-1, 2), start, end, np.array(rates)
 
     @cached_property
-    def cells(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-        """For each cell of the cut piece the holes in it, and those next to it."""
-        cell, pairs = self.map.cell, self._edges[0]
-        found = {}
-        for number in np.unique(cell):
-            across = pairs[(cell[pairs] == number).sum(axis=1) == 1]
-            found[int(number)] = np.flatnonzero(cell == number), np.unique(across[cell[across] != number])
-        return found
+    def cells(self) -> dict[int, tuple[int, np.ndarray]]:
+        """For each cell of the cut piece the hole in it, and those next to it."""
+        pairs = self._edges[0]
+        both = np.concatenate([pairs, pairs[:, ::-1]])
+        both = both[np.lexsort(both.T[::-1])]
+        ends = np.searchsorted(both[:, 0], np.arange(len(self.map.cell) + 1))
+        beside = (both[a:b, 1] for a, b in pairwise(ends))
+        return dict(zip(self.map.cell.tolist(), zip(range(len(self.map.cell)), beside, strict=True), strict=True))
 
-    def box(self, number: int) -> Bounds:
-        """A box of a cell."""
-        pairs, start, end = self._edges
-        mine = (self.map.cell[pairs] == number).any(axis=1)
-        inside = self.map.cell == number
-        x, r = self.map.center[inside], self.map.radius[inside, None]
-        points = np.concatenate([start[mine], end[mine], x - r, x + r])
+    @cached_property
+    def boxes(self) -> dict[int, Bounds]:
+        """A box of each cell of the cut piece."""
+        pairs, start, end, _ = self._edges
+        x, r = self.map.center, self.map.radius[:, None]
         # A cell at the boundary reaches to the corners of the domain that are nearest to it.
-        lower, upper = (np.asarray(edge, float) for edge in self.partition.bounds)
-        corners = np.stack(np.meshgrid(*zip(lower, upper, strict=True)), axis=-1).reshape(-1, len(lower))
-        points = np.concatenate([points, corners[self.map.cell[self.map.nearest(corners)] == number]])
-        return np.maximum(points.min(axis=0), lower), np.minimum(points.max(axis=0), upper)
+        edges = lower, upper = tuple(np.asarray(edge, float) for edge in self.partition.bounds)
+        corners = np.stack(np.meshgrid(*zip(*edges, strict=True)), axis=-1).reshape(-1, len(lower))
+        points = np.concatenate([start, start, end, end, x - r, x + r, corners])
+        every = np.arange(len(x))
+        hole = np.concatenate([*pairs.T, *pairs.T, every, every, self.map.nearest(corners)])
+        first, last = np.full_like(x, np.inf), np.full_like(x, -np.inf)
+        np.minimum.at(first, hole, points)
+        np.maximum.at(last, hole, points)
+        found = zip(np.maximum(first, lower), np.minimum(last, upper), strict=True)
+        return dict(zip(self.map.cell.tolist(), found, strict=True))
 
     @cached_property
     def lines(self) -> Lines:
-        """The cuts: edges between holes of different cells."""
-        pairs, start, end = self._edges
-        cell = self.map.cell[pairs]
-        between = cell[:, 0] != cell[:, 1]
-        return Lines(cell[between], start[between], end[between])
-
-    def counts_of_lines(self, counts: np.ndarray) -> np.ndarray:
-        """How many points each cut gets for `counts[c]` points and some more around cell c."""
-        length, cell = self.lines.length, self.lines.cells
-        around = np.bincount(cell.ravel(), np.repeat(length, 2), self.size)
-        return (length * np.max(counts[cell] / around[cell], axis=1)).astype(int) + FEWEST
+        """The cuts, between holes next to each other."""
+        pairs, *found = self._edges
+        return Lines(self.map.cell[pairs], *found)
 
     def cuts(self, counts: np.ndarray, rng: np.random.Generator, even: bool) -> tuple[Cuts, np.ndarray]:
         """Points on the cuts, `counts[k]` on cut k, random ones or well spread, and the cut of each."""
@@ -229,16 +237,6 @@ class Surroundings:
             found.append((x, piece, low, high, np.tile(normal, (count, 1)), line))
         *columns, line = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return Cuts(*columns), line
-
-
-def _together(center: Floats, which: np.ndarray) -> list[np.ndarray]:
-    """Groups of holes near each other: halved along the longer side until they are small enough."""
-    if len(which) <= TOGETHER:
-        return [which]
-    spread = np.ptp(center[which], axis=0)
-    order = which[np.argsort(center[which, np.argmax(spread)], kind="stable")]
-    half = len(order) // 2
-    return _together(center, order[:half]) + _together(center, order[half:])
 
 
 def _next_to_each_other(center: Floats, radius: Floats) -> np.ndarray:

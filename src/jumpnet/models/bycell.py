@@ -5,7 +5,7 @@ A row touches the cells of its sites, one or two of them. The columns of paramet
 the Jacobian is kept as two small matrices, and factorised cell by cell in an order that this module plans.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
@@ -21,24 +21,24 @@ WORTH_IT = 0.6
 OVERHEAD = 1e6
 
 
-class Pairs(NamedTuple):
-    """Rows of a front and, for each of its cells, which of these rows touch it and by which (row, cell) pair."""
+class Group(NamedTuple):
+    """Rows that touch the same cells: these in the order of their turns, and for each the (row, cell) pairs."""
 
+    cells: tuple[int, ...]
     rows: Int[np.ndarray, " rows"]
-    touched: tuple[tuple[np.ndarray, np.ndarray], ...]  # per cell: places among `rows`, pairs
+    pairs: Int[np.ndarray, "cells rows"]
 
 
 class Front(NamedTuple):
-    """One cell's turn in the elimination.
+    """One turn in the elimination: cells that are eliminated together.
 
-    `alone` are rows that touch no other cell, `coupled` those that touch `neighbours` too: cells whose turn is still
-    to come, the next one first. Rows that earlier fronts leave over to this one are not listed.
+    `neighbours` are cells whose turn is still to come, the next one first; `groups` the rows that touch none of those
+    eliminated before. Rows that earlier fronts leave over to this one are not listed.
     """
 
-    cell: int
+    cells: tuple[int, ...]
     neighbours: tuple[int, ...]
-    alone: Pairs
-    coupled: Pairs
+    groups: tuple[Group, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,24 +92,19 @@ class Pattern:
     def plan(self) -> tuple[Front, ...]:
         """The fronts, in the order of elimination."""
         row, cell, _, _ = self._pairs
-        turns, neighbours = _elimination_order([len(own) for own in self.own], row, cell)
-        place = np.empty(len(self.own), int)
-        place[turns] = np.arange(len(turns))
-        # A row belongs to the front of its cell that is eliminated first.
-        front_of_row = np.full(self.rows, len(turns))
-        np.minimum.at(front_of_row, row, place[cell])
-        cells_of_row = np.bincount(row, minlength=self.rows)
-        by_front = np.argsort(front_of_row[row], kind="stable")
-        cuts = np.searchsorted(front_of_row[row][by_front], np.arange(len(turns) + 1))
-        fronts = []
-        for at, turn in enumerate(turns):
-            mine = by_front[cuts[at] : cuts[at + 1]]
-            single = cells_of_row[row[mine]] == 1
-            later = tuple(sorted(neighbours[turn], key=lambda other: place[other]))
-            alone = _gathered(mine[single], row, cell, (turn,))
-            coupled = _gathered(mine[~single], row, cell, (turn, *later))
-            fronts.append(Front(turn, later, alone, coupled))
-        return tuple(fronts)
+        groups = list(_groups(row, cell))
+        turns = _elimination_order([len(own) for own in self.own], [cells for cells, _, _ in groups])
+        place = {one: at for at, one in enumerate(one for cells, _ in turns for one in cells)}
+        front_of = {one: at for at, (cells, _) in enumerate(turns) for one in cells}
+        of_front: list[list[Group]] = [[] for _ in turns]
+        for cells, rows, pairs in groups:
+            order = sorted(range(len(cells)), key=lambda at: place[cells[at]])
+            ordered = Group(tuple(cells[at] for at in order), rows, pairs[order])
+            of_front[front_of[ordered.cells[0]]].append(ordered)
+        return tuple(
+            Front(cells, tuple(sorted(around, key=place.__getitem__)), tuple(mine))
+            for (cells, around), mine in zip(turns, of_front, strict=True)
+        )
 
     @cached_property
     def pays(self) -> bool:
@@ -117,18 +112,23 @@ class Pattern:
         cells, shared = len(self.own), len(self.shared)
         if cells < 2 or shared == self.size:
             return False
+        widths = [len(own) for own in self.own]
         dense = 2.0 * self.rows * self.size * min(self.rows, self.size)
         left, root, work = np.zeros(cells, int), 0, OVERHEAD * cells
         for front in self.plan:
-            alone, coupled = len(front.alone.rows), len(front.coupled.rows)
-            own = len(self.own[front.cell])
-            rest = sum(len(self.own[one]) for one in front.neighbours) + shared + 1
-            if len(front.neighbours) == 0:
-                alone += left[front.cell]
-            else:
-                coupled += left[front.cell]
+            own, rest = (sum(widths[one] for one in some) for some in (front.cells, front.neighbours))
+            rest, alone, coupled = rest + shared + 1, 0, 0
+            for group in front.groups:
+                later = sum(widths[one] for one in group.cells if one not in front.cells)
+                kept = min(len(group.rows), later)
+                alone, coupled = alone + len(group.rows) - kept, coupled + kept
+            inherited = sum(left[one] for one in front.cells)
+            if front.neighbours:
+                coupled += inherited
                 left[front.neighbours[0]] += min(coupled, rest)
                 work += 2.0 * coupled * rest**2 if coupled > rest else 0.0  # to compress what is left over
+            else:
+                alone += inherited
             work += 2.0 * own * (alone * (own + 2 * shared) + coupled * (own + 2 * rest))
             root += alone
         work += 2.0 * root * shared * min(root, shared)
@@ -151,26 +151,40 @@ class ByCell(NamedTuple):
     pattern: Pattern
 
 
-def _elimination_order(widths: Sequence[int], row: np.ndarray, cell: np.ndarray) -> tuple[list[int], list[set[int]]]:
-    """Greedy minimum degree: the cells in turn, and the neighbours each still has when its turn comes.
+def _groups(row: np.ndarray, cell: np.ndarray) -> Iterator[Group]:
+    """The rows by the cells that they touch, from pairs sorted by row and cell."""
+    starts = np.flatnonzero(np.r_[True, np.diff(row) != 0]) if len(row) else np.zeros(0, int)
+    counts = np.diff(np.r_[starts, len(row)])
+    for count in np.unique(counts):
+        pairs = starts[counts == count, None] + np.arange(count)
+        known, which = np.unique(cell[pairs], axis=0, return_inverse=True)
+        order = np.argsort(which.ravel(), kind="stable")
+        ends = np.searchsorted(which.ravel()[order], np.arange(len(known) + 1))
+        for cells, (a, b) in zip(known.tolist(), pairwise(ends), strict=True):
+            mine = pairs[order[a:b]]
+            yield Group(tuple(cells), row[mine[:, 0]], mine.T)
+
+
+def _elimination_order(
+    widths: Sequence[int], touched: Iterable[tuple[int, ...]]
+) -> list[tuple[tuple[int, ...], set[int]]]:
+    """Greedy minimum degree: the cells in turn, and the neighbours they still have when their turn comes.
 
     First those with one neighbour, which couple nothing new, then always the one whose neighbours have the fewest
-    columns.
+    columns. Neighbours that have the same neighbours are eliminated with it, which couples nothing more.
     """
     cells = len(widths)
     around: list[set[int]] = [set() for _ in range(cells)]
-    # Pairs of cells in the same row, the further apart in it the later; most rows have one or two cells.
-    apart = 1
-    while apart < len(row) and (same := row[apart:] == row[:-apart]).any():
-        for one, other in set(zip(cell[:-apart][same].tolist(), cell[apart:][same].tolist(), strict=True)):
-            around[one].add(other)
-            around[other].add(one)
-        apart += 1
+    for group in touched:
+        for one in group:
+            around[one].update(group)
+    for one in range(cells):
+        around[one].discard(one)
 
     def key(one: int) -> tuple[bool, int, int]:
         return len(around[one]) > 1, sum(widths[other] for other in around[one]), one
 
-    turns, at_turn = [], [set[int]() for _ in range(cells)]
+    turns = []
     current = [key(one) for one in range(cells)]
     queue = list(current)
     heapify(queue)
@@ -179,25 +193,21 @@ def _elimination_order(widths: Sequence[int], row: np.ndarray, cell: np.ndarray)
         turn = first[-1]
         if first != current[turn]:  # an entry from before a neighbour's turn
             continue
-        current[turn] = (True, -1, turn)
-        turns.append(turn)
-        at_turn[turn] = around[turn]
-        for one in around[turn]:
-            around[one] = (around[one] | around[turn]) - {one, turn}
-        for one in around[turn]:
+        all_of_them = around[turn] | {turn}
+        together = (turn, *sorted(one for one in around[turn] if around[one] | {one} == all_of_them))
+        later = all_of_them.difference(together)
+        for one in together:
+            current[one] = (True, -1, one)
+        turns.append((together, later))
+        for one in later:
+            around[one] = (around[one] | later).difference(together, (one,))
+        for one in later:
             current[one] = key(one)
             heappush(queue, current[one])
-    return turns, at_turn
+    return turns
 
 
 def _summed(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The sum over consecutive sites of the same row."""
     starts = np.flatnonzero(np.r_[True, np.diff(rows) != 0]) if len(rows) else np.zeros(0, int)
     return matrix if len(starts) == len(rows) else np.add.reduceat(matrix, starts)
-
-
-def _gathered(pairs: np.ndarray, row: np.ndarray, cell: np.ndarray, cells: tuple[int, ...]) -> Pairs:
-    """The pairs of a front's rows, cell by cell."""
-    rows, place = np.unique(row[pairs], return_inverse=True)
-    of_cell = [np.flatnonzero(cell[pairs] == one) for one in cells]
-    return Pairs(rows, tuple((place[found], pairs[found]) for found in of_cell))

@@ -2,10 +2,13 @@
 
 Each cell's own columns are eliminated with the rows that touch the cell, starting from their block of sqrt(mu) I. What
 is left of rows that touch no other cell concerns the shared parameters only; what is left of the others passes to the
-neighbour whose turn comes next. The shared parameters come last, then everything is substituted back.
+neighbour whose turn comes next. Where many rows share a few columns of a neighbour, as on a cut, they are first turned
+into as many rows as such columns and others without them: so a neighbour takes part in as few rows as it has columns.
+The shared parameters come last, then everything is substituted back.
 """
 
 from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,11 +16,11 @@ from jaxtyping import Float
 from scipy.linalg import get_lapack_funcs
 
 from jumpnet.models import ByCell
-from jumpnet.models.bycell import Pairs
+from jumpnet.models.bycell import Group, Pattern
 from jumpnet.optim.factorisations import qr_step
 from jumpnet.optim.lapack import tpmqrt, tpqrt
 
-_geqrf, _trtrs = get_lapack_funcs(("geqrf", "trtrs"), dtype=np.float64)
+_geqrf, _ormqr, _trtrs = get_lapack_funcs(("geqrf", "ormqr", "trtrs"), dtype=np.float64)
 
 # Columns that LAPACK factorises at a time, as far as its workspace allows.
 WORKSPACE = 32
@@ -25,10 +28,17 @@ WORKSPACE = 32
 MANY_MORE = 1.5
 
 
-class Eliminated(NamedTuple):
-    """A cell's rows of the triangular factor: R on its own columns, the rest on neighbours, shared and right side."""
+class Block(NamedTuple):
+    """Rows on the columns of some cells, one cell after the other, then on shared columns and right-hand side."""
 
-    cell: int
+    cells: tuple[int, ...]
+    rows: np.ndarray
+
+
+class Eliminated(NamedTuple):
+    """A front's rows of the triangular factor: R on its own columns, the rest on neighbours, shared and right side."""
+
+    cells: tuple[int, ...]
     neighbours: tuple[int, ...]
     R: np.ndarray
     rest: np.ndarray
@@ -38,36 +48,23 @@ def by_cell_step(J: ByCell, r: Float[np.ndarray, " rows"], damping: float) -> np
     """The step d that minimises |J d + r|^2 + mu |d|^2; None where a factor is singular."""
     pattern = J.pattern
     widths, shared = [len(own) for own in pattern.own], len(pattern.shared)
-    (blocks, place), tail = pattern.blocks(J.own), np.column_stack([J.shared, r])
-
-    def front(pairs: Pairs, cells: tuple[int, ...]) -> np.ndarray:
-        """The rows of a front as a matrix: own columns cell by cell, then shared columns and right-hand side."""
-        matrix = np.zeros((len(pairs.rows), sum(widths[one] for one in cells) + tail.shape[1]), order="F")
-        at = 0
-        for one, (places, which) in zip(cells, pairs.touched, strict=True):
-            matrix[places, at : at + widths[one]] = blocks[one][place[which]]
-            at += widths[one]
-        matrix[:, at:] = tail[pairs.rows]
-        return matrix
-
-    # Left over to a cell by earlier ones: (neighbours besides that cell, rows).
-    left: dict[int, list[tuple[tuple[int, ...], np.ndarray]]] = defaultdict(list)
+    rows_of = _rows(J, r)
+    left: dict[int, list[Block]] = defaultdict(list)  # to the cell whose turn comes next
     root, done = [np.zeros((0, shared + 1))], []
-    for cell, neighbours, alone, coupled in pattern.plan:
-        width, inherited = widths[cell], left.pop(cell, [])
+    for cells, neighbours, groups in pattern.plan:
+        given = [block for one in cells for block in left.pop(one, ())]
+        given += [part for group in groups for part in _parted(rows_of(group), cells, widths)]
+        alone = [block for block in given if set(block.cells) <= set(cells)]
+        coupled = [block for block in given if not set(block.cells) <= set(cells)]
+        width = sum(widths[one] for one in cells)
         R, rest = np.sqrt(damping) * np.eye(width), np.zeros((width, shared + 1))
-        given = [rows for others, rows in inherited if not others]
-        R, rest, over = _eliminated(R, rest, np.concatenate([front(alone, (cell,)), *given]))
+        R, rest, over = _eliminated(R, rest, _stacked(alone, cells, widths, shared + 1))
         root.append(over)
         if neighbours:
-            columns = [widths[one] for one in (cell, *neighbours)]
-            rest = np.column_stack([np.zeros((width, sum(columns[1:]))), rest])
-            given = [
-                _spread(rows, (cell, *others), (cell, *neighbours), columns) for others, rows in inherited if others
-            ]
-            R, rest, over = _eliminated(R, rest, np.concatenate([front(coupled, (cell, *neighbours)), *given]))
-            left[neighbours[0]].append((neighbours[1:], _compressed(over)))
-        done.append(Eliminated(cell, neighbours, R, rest))
+            rest = np.column_stack([np.zeros((width, sum(widths[one] for one in neighbours))), rest])
+            R, rest, over = _eliminated(R, rest, _stacked(coupled, (*cells, *neighbours), widths, shared + 1))
+            left[neighbours[0]].append(Block(neighbours, _compressed(over)))
+        done.append(Eliminated(cells, neighbours, R, rest))
     d = np.zeros(pattern.size)
     if shared:
         last = np.concatenate(root)
@@ -75,13 +72,49 @@ def by_cell_step(J: ByCell, r: Float[np.ndarray, " rows"], damping: float) -> np
         if found is None:
             return None
         d[pattern.shared] = found
-    for cell, neighbours, R, rest in reversed(done):
-        known = np.concatenate([*(d[pattern.own[one]] for one in neighbours), d[pattern.shared], [1.0]])
-        mine, singular = _trtrs(R, rest @ known)
-        if singular:
-            return None
-        d[pattern.own[cell]] = -mine
-    return d
+    return _substituted(done, pattern, d)
+
+
+def _rows(J: ByCell, r: np.ndarray) -> Callable[[Group], Block]:
+    """How the rows of a group are found."""
+    (blocks, place), tail = J.pattern.blocks(J.own), np.column_stack([J.shared, r])
+
+    def found(group: Group) -> Block:
+        columns = [blocks[one][place[pairs]] for one, pairs in zip(group.cells, group.pairs, strict=True)]
+        return Block(group.cells, np.column_stack([*columns, tail[group.rows]]))
+
+    return found
+
+
+def _parted(block: Block, own: tuple[int, ...], widths: Sequence[int]) -> Iterator[Block]:
+    """The rows of a front, turned so that only as many touch other cells as these have columns, if there are more."""
+    mine = tuple(one for one in block.cells if one in own)  # they come first
+    start = sum(widths[one] for one in mine)
+    few = sum(widths[one] for one in block.cells) - start
+    if few == 0 or len(block.rows) <= MANY_MORE * few:
+        yield block
+        return
+    V, tau, _, _ = _geqrf(block.rows[:, start : start + few], lwork=WORKSPACE * few)
+    others = np.delete(block.rows, np.s_[start : start + few], axis=1)
+    others, _, _ = _ormqr("L", "T", V, tau, others, lwork=WORKSPACE * max(others.shape[1], WORKSPACE))
+    yield Block(block.cells, np.column_stack([others[:few, :start], np.triu(V[:few]), others[:few, start:]]))
+    yield Block(mine, others[few:])
+
+
+def _stacked(blocks: list[Block], cells: tuple[int, ...], widths: Sequence[int], tail: int) -> np.ndarray:
+    """Blocks of rows as one matrix with the columns of all these cells."""
+    ends = np.cumsum([0, *(widths[one] for one in cells)])
+    start = dict(zip(cells, ends.tolist(), strict=False))
+    matrix = np.zeros((sum(len(rows) for _, rows in blocks), ends[-1] + tail), order="F")
+    top = 0
+    for block_cells, rows in blocks:
+        mine, taken = matrix[top : top + len(rows)], 0
+        for one in block_cells:
+            mine[:, start[one] : start[one] + widths[one]] = rows[:, taken : taken + widths[one]]
+            taken += widths[one]
+        mine[:, ends[-1] :] = rows[:, taken:]
+        top += len(rows)
+    return matrix
 
 
 def _eliminated(R: np.ndarray, rest: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -89,22 +122,9 @@ def _eliminated(R: np.ndarray, rest: np.ndarray, rows: np.ndarray) -> tuple[np.n
     width = len(R)
     if len(rows) == 0 or width == 0:
         return R, rest, rows[:, width:]
-    R, V, T, _ = tpqrt(0, min(32, width), R, rows[:, :width], overwrite_a=1)
-    rest, rows, _ = tpmqrt(0, V, T, rest, rows[:, width:], side="L", trans="T")
+    R, V, T, _ = tpqrt(0, min(32, width), R, rows[:, :width], overwrite_a=1, overwrite_b=1)
+    rest, rows, _ = tpmqrt(0, V, T, rest, rows[:, width:], side="L", trans="T", overwrite_b=1)
     return R, rest, rows
-
-
-def _spread(rows: np.ndarray, cells: tuple[int, ...], front: tuple[int, ...], widths: list[int]) -> np.ndarray:
-    """Rows left over on the columns of some cells, in the columns of a front that has more of them."""
-    ends = np.cumsum([0, *widths])
-    tail = rows.shape[1] - sum(widths[front.index(one)] for one in cells)
-    out, taken = np.zeros((len(rows), ends[-1] + tail)), 0
-    for one in cells:
-        at = front.index(one)
-        out[:, ends[at] : ends[at + 1]] = rows[:, taken : taken + widths[at]]
-        taken += widths[at]
-    out[:, ends[-1] :] = rows[:, taken:]
-    return out
 
 
 def _compressed(rows: np.ndarray) -> np.ndarray:
@@ -114,3 +134,14 @@ def _compressed(rows: np.ndarray) -> np.ndarray:
         return rows
     # With the least workspace, which is what SciPy gives it, LAPACK works column by column.
     return np.triu(_geqrf(rows, lwork=WORKSPACE * n)[0][:n])
+
+
+def _substituted(done: list[Eliminated], pattern: Pattern, d: np.ndarray) -> np.ndarray | None:
+    """The step from the triangular factor, the last front first; the shared parameters are known."""
+    for cells, neighbours, R, rest in reversed(done):
+        known = np.concatenate([*(d[pattern.own[one]] for one in neighbours), d[pattern.shared], [1.0]])
+        mine, singular = _trtrs(R, rest @ known)
+        if singular:
+            return None
+        d[np.concatenate([pattern.own[one] for one in cells])] = -mine
+    return d

@@ -125,20 +125,24 @@ def traced_cuts(problem: Problem, cuts: Cuts, trace: np.ndarray, size: np.ndarra
     """The same with unknowns of their own for u and its flux on the cuts, which both sides are to match.
 
     So cells know each other through the cuts only. The values are functions of cell `trace`, the fluxes of the next;
-    `size` is a length in the cells, for fluxes as large as their coefficients.
+    `size` is a length in the cells, for fluxes as large as their coefficients. Each cell has families of its own.
     """
-    families = []
+    flux = np.empty_like(cuts.x)
     for piece in np.unique(cuts.piece):
         mine = cuts.piece == piece
-        x, value = cuts.x[mine], trace[mine]
-        flux = _conormal(problem, int(piece), x, cuts.normal[mine])
-        scale = np.abs(flux).max(axis=1) / size[mine]
-        zero = np.zeros(len(x))
-        for cell in (cuts.low[mine], cuts.high[mine]):
-            families.append(row_family(f"cut {piece}", zero, (x, cell, 1.0, 0.0, 0.0), (x, value, -1.0, 0.0, 0.0)))
-            own, theirs = (x, cell, 0.0, flux, 0.0), (x, value + 1, -scale, 0.0, 0.0)
-            families.append(row_family(f"cut flux {piece}", zero, own, theirs))
-    return stack(families)
+        flux[mine] = _conormal(problem, int(piece), cuts.x[mine], cuts.normal[mine])
+    cell, x, piece, flux, value = (
+        np.concatenate(sides)
+        for sides in ((cuts.low, cuts.high), *((one, one) for one in (cuts.x, cuts.piece, flux, trace)))
+    )
+    scale, zero = np.abs(flux).max(axis=1) / np.tile(size, 2), np.zeros(len(x))
+    values = row_family("cut", zero, (x, cell, 1.0, 0.0, 0.0), (x, value, -1.0, 0.0, 0.0))
+    fluxes = row_family("cut flux", zero, (x, cell, 0.0, flux, 0.0), (x, value + 1, -scale, 0.0, 0.0))
+    cells, first, term = np.unique(cell, return_index=True, return_inverse=True)
+    names = [f"{one} {of}" for one, of in zip(cells.tolist(), piece[first].tolist(), strict=True)]
+    return stack(
+        replace(rows, term=term, terms=tuple(f"{rows.terms[0]} {name}" for name in names)) for rows in (values, fluxes)
+    )
 
 
 def _data(problem: Problem) -> Iterator[Rows]:
