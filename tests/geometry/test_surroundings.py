@@ -7,7 +7,7 @@ import pytest
 
 from jumpnet.errors import GeometryError
 from jumpnet.geometry import Box, Disk, Ellipse, Partition
-from jumpnet.geometry.surroundings import TOGETHER, PowerMap, Surroundings
+from jumpnet.geometry.surroundings import PowerMap, Surroundings
 
 
 def many_disks(seed: int, domain: Any = None) -> Partition:
@@ -34,13 +34,14 @@ def test_a_point_belongs_to_the_hole_of_smallest_power(seed: int) -> None:
     np.testing.assert_array_equal(cells.map(x, np.zeros(len(x), int)), expected)
     # Other pieces are cells of their own, and a hole lies in its cell.
     np.testing.assert_array_equal(cells.map(x, np.full(len(x), 7)), 7)
-    for cell, (inside, _) in cells.cells.items():
-        assert 1 <= len(inside) <= TOGETHER
-        for hole in inside:
-            rim = parts.holes(0)[hole].points
-            assert (cells.map(rim, np.zeros(len(rim), int)) == cell).all()
-            lower, upper = cells.box(cell)
-            assert (rim >= lower - 1e-9).all() and (rim <= upper + 1e-9).all()
+    for cell, (hole, beside) in cells.cells.items():
+        rim = parts.holes(0)[hole].points
+        assert (cells.map(rim, np.zeros(len(rim), int)) == cell).all()
+        assert hole not in beside and len(beside) >= 2
+        mine = x[(expected == cell) & (parts.label(x) == 0)]
+        lower, upper = cells.boxes[cell]
+        assert (np.concatenate([rim, mine]) >= lower - 1e-9).all()
+        assert (np.concatenate([rim, mine]) <= upper + 1e-9).all()
 
 
 @pytest.mark.parametrize("domain", [None, Ellipse((2.0, 2.0), (3.9, 3.7))])
