@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from jumpnet.collocation import Collocation, Points, Stream, collocate
-from jumpnet.driver.features import OVERSAMPLING, Part, Places, Plan
+from jumpnet.driver.plan import Part, Places, Plan
 from jumpnet.geometry.cells import CellPoints, Cells, Runs
 from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import Frozen, LinearSystem
@@ -17,6 +17,8 @@ from jumpnet.optim import Direct
 from jumpnet.problem import Problem
 from jumpnet.rows import Rows, Sites, combined, cuts, equations, select, stack, traced_cuts, weigh
 
+# How many times as many equations as unknowns: fewer, and the features are met at the points and wrong between them.
+OVERSAMPLING = 2.0
 # Families with a held-out residual above this part of the largest get more features.
 LARGE = 0.05
 # Points at which successive levels are compared.

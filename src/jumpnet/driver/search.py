@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from jumpnet.driver.cutting import Cutter
-from jumpnet.driver.features import Plan, first_plan, with_all_poles
+from jumpnet.driver.features import first_plan, with_all_poles
 from jumpnet.driver.levels import DirectSolver, Level, rms
+from jumpnet.driver.plan import Plan
 from jumpnet.driver.progress import Progress
 from jumpnet.geometry.cells import Cells
 from jumpnet.optim import Record, Status

@@ -1,0 +1,156 @@
+"""The plan of a direct solve: which functions each cell has, up to which degree, and where more of them may help."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+import numpy as np
+from jaxtyping import Int
+
+from jumpnet.charts import Chart
+from jumpnet.driver import traces
+from jumpnet.geometry.cells import Cells
+from jumpnet.geometry.surroundings import Surroundings
+from jumpnet.models import Frozen
+from jumpnet.models.families import Family, Legendre, Powers, Products, Ridges, Solid
+from jumpnet.models.frozen import Features
+
+# The outside of the domain, where a piece is meant.
+OUTSIDE = -1
+# No piece gets more functions than this from one chart.
+LARGEST = 1500
+
+
+@dataclass(frozen=True)
+class Part:
+    """Functions of one chart of one cell, up to a degree.
+
+    `kind` is "legendre" (polynomials), "harmonic", "products" (of poles and polynomials) or "ridges" (random ones of
+    size `scale`, as many as the degree).
+    Charts of the piece's own coordinates have growing harmonic functions, charts about a pole decaying ones. `pieces`
+    are those on whose interfaces with this piece the part matters most, None for all of them and the outer boundary.
+    `cell` is the piece itself, where that is not cut.
+    """
+
+    piece: int
+    cell: int
+    chart: Chart
+    kind: str
+    degree: int
+    pole: bool = False
+    pieces: tuple[int, ...] | None = None
+    scale: float = 0.5
+
+    @property
+    def family(self) -> Family:
+        """The functions."""
+        dim = self.chart.outputs
+        if self.kind == "products":
+            return Products(self.degree)
+        if self.kind == "ridges":
+            return Ridges(dim, self.degree, self.scale, seed=self.piece)
+        if self.kind == "legendre":
+            return Legendre(dim, self.degree, constant=not self.pole)
+        if dim == 2:
+            return Powers(self.degree, constant=not self.pole, logarithm=self.pole)
+        return Solid(self.degree, exterior=self.pole)
+
+    def grown(self, stride: float = 1.0) -> "Part":
+        """With a degree about a third higher (times `stride`); the same part where it is as large as it may be."""
+        more = replace(self, degree=self.degree + max(1, ceil(stride * max(2, self.degree // 3))))
+        return more if more.family.size <= LARGEST else self
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where some families of equations hold: inside pieces, at the boundary, on cuts, between pieces, or at points."""
+
+    inside: set[int]
+    boundary: bool
+    cuts: set[tuple[int, ...]]
+    across: dict[int, set[int]]
+    at_points: set[int]
+
+    @staticmethod
+    def of(terms: Sequence[str]) -> "Places":
+        """Read from the names of the families."""
+        found = Places(set(), any(term.startswith("boundary") for term in terms), set(), defaultdict(set), set())
+        for kind, *where in (term.split() for term in terms):
+            if kind == "pde":
+                found.inside.add(int(where[0]))
+            elif kind == "cut":  # of a piece, or of one of its cells
+                found.cuts.add(tuple(int(word) for word in where if word != "flux"))
+            elif kind in ("jump", "flux"):
+                a, b = (int(piece) for piece in where[0].split("-"))
+                found.across[a].add(b)
+                found.across[b].add(a)
+            elif kind != "boundary":
+                found.at_points.add(int(where[0]))
+        return found
+
+    def concern(self, part: Part) -> bool:
+        """Whether more functions of the part may lower the residual there."""
+        if (part.piece in self.inside and part.kind != "harmonic") or (part.piece in self.at_points and not part.pole):
+            return True
+        if (part.piece,) in self.cuts or (part.cell, part.piece) in self.cuts:
+            return True
+        if self.boundary and (part.pieces is None or OUTSIDE in part.pieces):
+            return True
+        across = self.across.get(part.piece, set())
+        return bool(across) if part.pieces is None else not across.isdisjoint(part.pieces)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The features of all cells, which pieces solve their equation exactly, and the cells, where pieces are cut."""
+
+    parts: tuple[Part, ...]
+    exact: tuple[bool, ...]
+    cells: Cells | Surroundings | None = None
+
+    @property
+    def network(self) -> Frozen:
+        """The features as a model."""
+        count = len(self.exact) if self.cells is None else self.cells.size
+        of_cell: list[list[tuple[Chart, Family]]] = [[] for _ in range(count)]
+        for part in self.parts:
+            of_cell[part.cell].append((part.chart, part.family))
+        features = [Features(tuple(found)) for found in of_cell]
+        if isinstance(self.cells, Surroundings):
+            features += traces.functions(self.cells, self.polynomials_on_cuts)
+        return Frozen(tuple(features), None if self.cells is None else self.cells.map)
+
+    @property
+    def polynomials_on_cuts(self) -> Int[np.ndarray, " cuts"]:
+        """How many polynomials each cut between holes has for value and for flux."""
+        assert isinstance(self.cells, Surroundings)
+        degree = np.zeros(self.cells.size, int)
+        for part in self.parts:
+            if not part.pole:
+                degree[part.cell] = max(degree[part.cell], part.degree)
+        return traces.polynomials(self.cells, degree)
+
+    @property
+    def points_on_cuts(self) -> Int[np.ndarray, " cuts"]:
+        """How many points each cut between holes needs: a cell's own functions and poles beside it have no others."""
+        cells = self.cells
+        assert isinstance(cells, Surroundings)
+        inside = {
+            cell: set(cells.partition.holes(cells.map.piece)[hole].pieces) for cell, (hole, _) in cells.cells.items()
+        }
+        unknowns = np.zeros(cells.size, int)
+        for part in self.parts:
+            if part.cell in inside and not (part.pole and inside[part.cell].intersection(part.pieces or ())):
+                unknowns[part.cell] += part.family.size
+        return traces.points(cells, self.polynomials_on_cuts, unknowns)
+
+    def of(self, cell: int) -> Iterator[Part]:
+        """The parts of one cell."""
+        return (part for part in self.parts if part.cell == cell)
+
+    def grown(self, terms: Sequence[str], stride: float = 1.0) -> "Plan":
+        """With more functions wherever they may lower the residual of one of the families."""
+        places = Places.of(terms)
+        grown = (part.grown(stride) if places.concern(part) else part for part in self.parts)
+        return replace(self, parts=tuple(grown))
