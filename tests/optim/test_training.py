@@ -146,7 +146,9 @@ def test_a_stall() -> None:
     "losses, limit, ends",
     [
         (np.logspace(0, -8, 150), 1000, False),  # 4 decades in the second half: 7 more in 131 steps
-        (np.logspace(0, -8, 150), 250, True),  # 100 steps left
+        (np.logspace(0, -7, 300), 520, True),  # 8 more decades at 3.5 in 150 steps, with 220 left
+        (np.logspace(0, -8, 150), 250, False),  # no other could do anything with the 100 steps left
+        (np.r_[np.logspace(0, -1, 225), np.logspace(-1, -6.5, 75)], 510, False),  # it has just begun
         (np.r_[np.logspace(0, -8, 75), np.full(75, 1e-8)], 1000, True),
         (np.r_[np.logspace(0, -8, 75), np.full(15, 1e-8)], 1000, False),  # too early to say
         (np.r_[np.logspace(0, -4, 75), np.full(75, 1e-4)], 1000, False),  # not yet on its way down

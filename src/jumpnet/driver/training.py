@@ -19,6 +19,7 @@ from jumpnet.driver import labels
 from jumpnet.driver.progress import Progress
 from jumpnet.models import System
 from jumpnet.optim import History, Optimizer, Record, Result, Status, minimise
+from jumpnet.optim.loop import WORTH_ANOTHER
 
 # `optim.minimise`, or one that keeps a checkpoint; the state it returns is handed back to it and nothing else.
 Minimise = Callable[..., tuple[Result, Any]]
@@ -27,8 +28,6 @@ Minimise = Callable[..., tuple[Result, Any]]
 TRIAL_STEPS = 30
 # More coordinates must pay: they are taken only if they lower the held-out loss of a short run by this factor.
 WORTH_MORE_INPUTS = 10.0
-# Another training after a stalled one needs at least so many steps of what is left of the budget.
-WORTH_ANOTHER = 200
 
 
 @dataclass(frozen=True)

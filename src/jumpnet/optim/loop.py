@@ -20,6 +20,8 @@ from jumpnet.optim.threads import one_blas_thread
 POLISHED = 1e4
 # The first step at which a run may be given up as hopeless, and how many steps lie between two such questions.
 FORECAST, ASKED_EVERY = 100, 25
+# Another training needs at least so many steps of what is left of the budget, or nothing is gained by giving way to it.
+WORTH_ANOTHER = 200
 # The descent has begun when the loss is this part of the first.
 BEGUN = 1e-6
 
@@ -157,16 +159,19 @@ class Leg:
     def _hopeless(self, tol: float, limit: int) -> bool:
         """Whether the steps left are too few to reach the tolerance at the rate of the second half of those made.
 
-        Never before the descent has begun: the way to it may be long and flat, and says nothing about what comes then.
+        Or at that of the last quarter, if it is higher: a descent that has just begun is faster than the way to it.
+        Never before it has begun: that way may be long and flat, and says nothing about what comes then.
         """
         made = len(self.records)
-        if made < FORECAST or made % ASKED_EVERY or not tol > 0:
+        if made < FORECAST or made % ASKED_EVERY or limit - made < WORTH_ANOTHER or not tol > 0:
             return False
         if self.state.best_loss > BEGUN * self.records[0].loss:
             return False
-        before = min(record.loss for record in self.records[: made // 2])
-        rate = np.log(max(before / self.state.best_loss, 1.0)) / (made - made // 2)
-        return np.log(self.state.best_loss / tol) > rate * (limit - made)
+        rate = 0.0
+        for last in (made - made // 2, made // 4):
+            before = min(record.loss for record in self.records[:-last])
+            rate = max(rate, float(np.log(max(before / self.state.best_loss, 1.0))) / last)
+        return bool(np.log(self.state.best_loss / tol) > rate * (limit - made))
 
     def result(self, status: Status, terms: tuple[str, ...]) -> Result:
         """What the leg has led to."""
