@@ -29,6 +29,7 @@ $(STAMP): pyproject.toml
 	  { echo "python3 -m venv failed; on Debian and Ubuntu install the package python3-venv."; exit 1; }
 	@echo "installing jumpnet and its tools into $(VENV) (a minute or two, once)"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m compileall -q src # as pip does for packages that are not editable
 	@touch $@
 
 demo: install ## solve two problems and write the pictures to demo-output/

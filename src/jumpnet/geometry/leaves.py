@@ -10,9 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.labels import INSIDE
@@ -135,6 +132,10 @@ def beside(partition: Partition, x: Floats, normal: Floats, step: Floats) -> tup
 
 def _line_between_parts(points: Floats, walls: Stretch) -> tuple[Floats, float] | None:
     """A line between two parts of a piece that walls keep apart; None for one part, more than two, or no such line."""
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     # Those beside the walls come last, and are the ones that a line must tell apart.
     x = np.concatenate([points[:ACROSS], points[max(ACROSS, len(points) - 2 * ACROSS) :]])
     first, second = np.triu_indices(len(x), 1)
