@@ -116,8 +116,8 @@ class Pattern:
         dense = 2.0 * self.rows * self.size * min(self.rows, self.size)
         left, root, work = np.zeros(cells, int), 0, OVERHEAD * cells
         for front in self.plan:
-            own, rest = (sum(widths[one] for one in some) for some in (front.cells, front.neighbours))
-            rest, alone, coupled = rest + shared + 1, 0, 0
+            own, beside = (sum(widths[one] for one in some) for some in (front.cells, front.neighbours))
+            rest, alone, coupled = beside + shared + 1, 0, 0
             for group in front.groups:
                 later = sum(widths[one] for one in group.cells if one not in front.cells)
                 kept = min(len(group.rows), later)
@@ -125,8 +125,9 @@ class Pattern:
             inherited = sum(left[one] for one in front.cells)
             if front.neighbours:
                 coupled += inherited
-                left[front.neighbours[0]] += min(coupled, rest)
-                work += 2.0 * coupled * rest**2 if coupled > rest else 0.0  # to compress what is left over
+                left[front.neighbours[0]] += min(coupled, beside)
+                root += max(coupled - beside, 0)
+                work += 2.0 * coupled * beside * rest if coupled > beside else 0.0  # to turn what is left over
             else:
                 alone += inherited
             work += 2.0 * own * (alone * (own + 2 * shared) + coupled * (own + 2 * rest))

@@ -9,6 +9,7 @@ The shared parameters come last, then everything is substituted back.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -55,15 +56,18 @@ def by_cell_step(J: ByCell, r: Float[np.ndarray, " rows"], damping: float) -> np
         given = [block for one in cells for block in left.pop(one, ())]
         given += [part for group in groups for part in _parted(rows_of(group), cells, widths)]
         alone = [block for block in given if set(block.cells) <= set(cells)]
-        coupled = [block for block in given if not set(block.cells) <= set(cells)]
-        width = sum(widths[one] for one in cells)
-        R, rest = np.sqrt(damping) * np.eye(width), np.zeros((width, shared + 1))
-        R, rest, over = _eliminated(R, rest, _stacked(alone, cells, widths, shared + 1))
+        width, beside = (sum(widths[one] for one in some) for some in (cells, neighbours))
+        R, rest = np.sqrt(damping) * np.eye(width), np.zeros((width, beside + shared + 1), order="F")
+        R, rest[:, beside:], over = _eliminated(R, rest[:, beside:], _stacked(alone, cells, widths, shared + 1))
         root.append(over)
         if neighbours:
-            rest = np.column_stack([np.zeros((width, sum(widths[one] for one in neighbours))), rest])
+            coupled = [block for block in given if not set(block.cells) <= set(cells)]
             R, rest, over = _eliminated(R, rest, _stacked(coupled, (*cells, *neighbours), widths, shared + 1))
-            left[neighbours[0]].append(Block(neighbours, _compressed(over)))
+            for touched, rows in _parted(Block(neighbours, over), (), widths):
+                if touched:
+                    left[touched[0]].append(Block(touched, rows))
+                else:
+                    root.append(rows)
         done.append(Eliminated(cells, neighbours, R, rest))
     d = np.zeros(pattern.size)
     if shared:
@@ -81,7 +85,7 @@ def _rows(J: ByCell, r: np.ndarray) -> Callable[[Group], Block]:
 
     def found(group: Group) -> Block:
         columns = [blocks[one][place[pairs]] for one, pairs in zip(group.cells, group.pairs, strict=True)]
-        return Block(group.cells, np.column_stack([*columns, tail[group.rows]]))
+        return Block(group.cells, _beside([*columns, tail[group.rows]]))
 
     return found
 
@@ -94,17 +98,25 @@ def _parted(block: Block, own: tuple[int, ...], widths: Sequence[int]) -> Iterat
     if few == 0 or len(block.rows) <= MANY_MORE * few:
         yield block
         return
+    # With the least workspace, which is what SciPy gives it, LAPACK works column by column.
     V, tau, _, _ = _geqrf(block.rows[:, start : start + few], lwork=WORKSPACE * few)
-    others = np.delete(block.rows, np.s_[start : start + few], axis=1)
-    others, _, _ = _ormqr("L", "T", V, tau, others, lwork=WORKSPACE * max(others.shape[1], WORKSPACE))
-    yield Block(block.cells, np.column_stack([others[:few, :start], np.triu(V[:few]), others[:few, start:]]))
+    others = _beside([block.rows[:, :start], block.rows[:, start + few :]])
+    others, _, _ = _ormqr("L", "T", V, tau, others, lwork=WORKSPACE * max(others.shape[1], WORKSPACE), overwrite_c=1)
+    yield Block(block.cells, _beside([others[:few, :start], np.triu(V[:few]), others[:few, start:]]))
     yield Block(mine, others[few:])
+
+
+def _beside(matrices: Sequence[np.ndarray]) -> np.ndarray:
+    """Matrices side by side, stored column after column as LAPACK wants it."""
+    return np.concatenate([matrix.T for matrix in matrices]).T
 
 
 def _stacked(blocks: list[Block], cells: tuple[int, ...], widths: Sequence[int], tail: int) -> np.ndarray:
     """Blocks of rows as one matrix with the columns of all these cells."""
-    ends = np.cumsum([0, *(widths[one] for one in cells)])
-    start = dict(zip(cells, ends.tolist(), strict=False))
+    if len(blocks) == 1 and blocks[0].cells == cells:
+        return blocks[0].rows
+    ends = list(accumulate((widths[one] for one in cells), initial=0))
+    start = dict(zip(cells, ends, strict=False))
     matrix = np.zeros((sum(len(rows) for _, rows in blocks), ends[-1] + tail), order="F")
     top = 0
     for block_cells, rows in blocks:
@@ -125,15 +137,6 @@ def _eliminated(R: np.ndarray, rest: np.ndarray, rows: np.ndarray) -> tuple[np.n
     R, V, T, _ = tpqrt(0, min(32, width), R, rows[:, :width], overwrite_a=1, overwrite_b=1)
     rest, rows, _ = tpmqrt(0, V, T, rest, rows[:, width:], side="L", trans="T", overwrite_b=1)
     return R, rest, rows
-
-
-def _compressed(rows: np.ndarray) -> np.ndarray:
-    """As many rows as columns, with the same least-squares problem in them, once there are many more."""
-    m, n = rows.shape
-    if m <= MANY_MORE * n:
-        return rows
-    # With the least workspace, which is what SciPy gives it, LAPACK works column by column.
-    return np.triu(_geqrf(rows, lwork=WORKSPACE * n)[0][:n])
 
 
 def _substituted(done: list[Eliminated], pattern: Pattern, d: np.ndarray) -> np.ndarray | None:
