@@ -1,5 +1,6 @@
 """Elimination cell by cell gives the step of the dense factorisation, for every model and every shape of partition."""
 
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -80,30 +81,51 @@ def test_every_row_is_eliminated_once_and_neighbours_come_later() -> None:
         assert all(turns.index(one) > turns.index(front.cells[-1]) for one in front.neighbours)
 
 
-@pytest.mark.parametrize("rows_of_cut", [2, 12])
-def test_cells_that_know_each_other_through_cuts(rows_of_cut: int) -> None:
-    """A board of 4 x 4 cells and a few unknowns on each cut: with many rows, and with fewer than it has unknowns."""
+def board_of_cells(side: int, rows_of_cut: int) -> tuple[Pattern, np.ndarray, tuple[np.ndarray, ...]]:
+    """A square of cells and a few unknowns on each cut: its pattern with places, and a random Jacobian, twice."""
     rng = np.random.default_rng(2)
-    board = np.arange(16).reshape(4, 4)
+    cells = side**2
+    board = np.arange(cells).reshape(side, side)
     beside = np.concatenate([np.stack(pair, axis=-1).reshape(-1, 2) for pair in (
         (board[:, 1:], board[:, :-1]), (board[1:], board[:-1]))])  # fmt: skip
     # Two sets of unknowns on each cut, as for value and flux; the cells' own rows come last.
-    touched = [(one, 16 + 2 * cut + k) for cut, pair in enumerate(beside) for k in range(2) for one in pair]
-    touched = [pair for pair in touched for _ in range(rows_of_cut)] + [(one,) for one in range(16) for _ in range(3)]
-    widths = [9] * 16 + [3] * 2 * len(beside)
+    touched = [(one, cells + 2 * cut + k) for cut, pair in enumerate(beside) for k in range(2) for one in pair]
+    touched = [pair for pair in touched for _ in range(rows_of_cut)]
+    touched += [(one,) for one in range(cells) for _ in range(3)]
+    widths = [9] * cells + [3] * 2 * len(beside)
     ends = np.cumsum([0, *widths])
     own = tuple(np.arange(a, b) for a, b in pairwise(ends))
     row, cell = np.array([(row, one) for row, cells in enumerate(touched) for one in cells]).T
-    pattern = Pattern(own, int(ends[-1]), row, cell, len(touched))
-    blocks = [rng.standard_normal((np.count_nonzero(cell == one), width)) for one, width in enumerate(widths)]
+    middle = np.stack(np.divmod(np.arange(cells), side), axis=1).astype(float)
+    where = np.concatenate([middle, np.repeat(middle[beside].mean(axis=1), 2, axis=0)])
+    pattern = Pattern(own, int(ends[-1]), row, cell, len(touched), where[cell])
+    blocks = tuple(rng.standard_normal((np.count_nonzero(cell == one), width)) for one, width in enumerate(widths))
     dense = np.zeros((len(touched), pattern.size))
     for one, block in enumerate(blocks):
         dense[np.ix_(row[cell == one], own[one])] = block
-    r = rng.standard_normal(len(touched))
-    found = by_cell_step(ByCell(np.zeros((len(touched), 0)), tuple(blocks), pattern), r, 1e-3)
-    np.testing.assert_allclose(found, qr_step(dense, r, 1e-3), rtol=0, atol=1e-11)  # type: ignore[arg-type]
-    together = [front.cells for front in pattern.plan if len(front.cells) > 1]
-    assert together, "unknowns of a cut are eliminated together"
+    return pattern, dense, blocks
+
+
+@pytest.mark.parametrize(("side", "rows_of_cut"), [(4, 2), (4, 12), (7, 2), (7, 5)])
+def test_cells_that_know_each_other_through_cuts(side: int, rows_of_cut: int) -> None:
+    """With many rows on a cut and with fewer than it has unknowns, in either order of elimination."""
+    pattern, dense, blocks = board_of_cells(side, rows_of_cut)
+    r = np.random.default_rng(3).standard_normal(len(dense))
+    expected = qr_step(dense, r, 1e-3)
+    for order in (pattern, replace(pattern, x=None)):
+        found = by_cell_step(ByCell(np.zeros((len(dense), 0)), blocks, order), r, 1e-3)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11)  # type: ignore[arg-type]
+        assert any(len(front.cells) > 1 for front in order.plan), "unknowns of a cut are eliminated together"
+
+
+def test_many_cells_in_a_plane_are_dissected() -> None:
+    pattern, _, _ = board_of_cells(12, 3)
+
+    def columns(pattern: Pattern) -> int:
+        """Of the last front, which all others lead to."""
+        return sum(len(pattern.own[one]) for one in pattern.plan[-1].cells)
+
+    assert columns(pattern) < 0.8 * columns(replace(pattern, x=None))
 
 
 def test_the_dense_form_stays_where_cells_have_little_to_themselves() -> None:

@@ -5,20 +5,23 @@ A row touches the cells of its sites, one or two of them. The columns of paramet
 the Jacobian is kept as two small matrices, and factorised cell by cell in an order that this module plans.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from jumpnet.models.ordering import Turn, dissected, minimum_degree
+
 # Elimination by cell has smaller matrices, on which LAPACK is slower; it must save so much to be worth it.
 WORTH_IT = 0.6
 # What handling one cell costs beside its arithmetic, in floating-point operations of a dense factorisation.
 OVERHEAD = 1e6
+# Cells from which on an order by their places is worth looking for.
+MANY = 100
 
 
 class Group(NamedTuple):
@@ -45,7 +48,8 @@ class Front(NamedTuple):
 class Pattern:
     """The zero pattern of the Jacobian of a network on rows.
 
-    `own[l]` is where in theta the parameters of cell l alone are; cells may have different numbers of them.
+    `own[l]` is where in theta the parameters of cell l alone are; cells may have different numbers of them. With `x`,
+    the places of the sites, the order of elimination may follow the places of the cells.
     """
 
     own: tuple[Int[np.ndarray, " own"], ...]
@@ -53,6 +57,7 @@ class Pattern:
     row_of_site: Int[np.ndarray, " sites"]
     cell_of_site: Int[np.ndarray, " sites"]
     rows: int
+    x: Float[np.ndarray, "sites dim"] | None = None
 
     @cached_property
     def shared(self) -> Int[np.ndarray, " shared"]:
@@ -91,49 +96,69 @@ class Pattern:
     @cached_property
     def plan(self) -> tuple[Front, ...]:
         """The fronts, in the order of elimination."""
-        row, cell, _, _ = self._pairs
-        groups = list(_groups(row, cell))
-        turns = _elimination_order([len(own) for own in self.own], [cells for cells, _, _ in groups])
-        place = {one: at for at, one in enumerate(one for cells, _ in turns for one in cells)}
-        front_of = {one: at for at, (cells, _) in enumerate(turns) for one in cells}
-        of_front: list[list[Group]] = [[] for _ in turns]
-        for cells, rows, pairs in groups:
-            order = sorted(range(len(cells)), key=lambda at: place[cells[at]])
-            ordered = Group(tuple(cells[at] for at in order), rows, pairs[order])
-            of_front[front_of[ordered.cells[0]]].append(ordered)
-        return tuple(
-            Front(cells, tuple(sorted(around, key=place.__getitem__)), tuple(mine))
-            for (cells, around), mine in zip(turns, of_front, strict=True)
-        )
+        return self._planned[0]
 
-    @cached_property
+    @property
     def pays(self) -> bool:
         """Whether elimination by cell is cheaper than a dense factorisation."""
-        cells, shared = len(self.own), len(self.shared)
-        if cells < 2 or shared == self.size:
+        if len(self.own) < 2 or len(self.shared) == self.size:
             return False
-        widths = [len(own) for own in self.own]
         dense = 2.0 * self.rows * self.size * min(self.rows, self.size)
-        left, root, work = np.zeros(cells, int), 0, OVERHEAD * cells
-        for front in self.plan:
-            own, beside = (sum(widths[one] for one in some) for some in (front.cells, front.neighbours))
-            rest, alone, coupled = beside + shared + 1, 0, 0
-            for group in front.groups:
-                later = sum(widths[one] for one in group.cells if one not in front.cells)
-                kept = min(len(group.rows), later)
-                alone, coupled = alone + len(group.rows) - kept, coupled + kept
-            inherited = sum(left[one] for one in front.cells)
-            if front.neighbours:
-                coupled += inherited
-                left[front.neighbours[0]] += min(coupled, beside)
-                root += max(coupled - beside, 0)
-                work += 2.0 * coupled * beside * rest if coupled > beside else 0.0  # to turn what is left over
-            else:
-                alone += inherited
-            work += 2.0 * own * (alone * (own + 2 * shared) + coupled * (own + 2 * rest))
-            root += alone
-        work += 2.0 * root * shared * min(root, shared)
-        return bool(work < WORTH_IT * dense)
+        return bool(OVERHEAD * len(self.own) + self._planned[1] < WORTH_IT * dense)
+
+    @cached_property
+    def _planned(self) -> tuple[tuple[Front, ...], float]:
+        """The cheapest plan, and its floating-point operations."""
+        row, cell, _, _ = self._pairs
+        groups = list(_groups(row, cell))
+        widths, touched = [len(own) for own in self.own], [group.cells for group in groups]
+        orders = [minimum_degree(widths, touched)]
+        if self.x is not None and len(widths) > MANY:
+            sites = np.bincount(self.cell_of_site, minlength=len(widths)).clip(1)
+            where = np.stack([np.bincount(self.cell_of_site, x, len(widths)) / sites for x in self.x.T], axis=1)
+            orders.append(minimum_degree(widths, touched, dissected(widths, touched, where)))
+        plans = [_fronts(turns, groups) for turns in orders]
+        work = [_operations(plan, widths, len(self.shared)) for plan in plans]
+        best = int(np.argmin(work))
+        return plans[best], work[best]
+
+
+def _fronts(turns: Sequence[Turn], groups: Sequence[Group]) -> tuple[Front, ...]:
+    """Which rows take part in which turn."""
+    place = {one: at for at, one in enumerate(one for cells, _ in turns for one in cells)}
+    front_of = {one: at for at, (cells, _) in enumerate(turns) for one in cells}
+    of_front: list[list[Group]] = [[] for _ in turns]
+    for cells, rows, pairs in groups:
+        order = sorted(range(len(cells)), key=lambda at: place[cells[at]])
+        ordered = Group(tuple(cells[at] for at in order), rows, pairs[order])
+        of_front[front_of[ordered.cells[0]]].append(ordered)
+    return tuple(
+        Front(cells, tuple(sorted(around, key=place.__getitem__)), tuple(mine))
+        for (cells, around), mine in zip(turns, of_front, strict=True)
+    )
+
+
+def _operations(plan: Sequence[Front], widths: Sequence[int], shared: int) -> float:
+    """Floating-point operations of an elimination."""
+    left, root, work = np.zeros(len(widths), int), 0, 0.0
+    for front in plan:
+        own, beside = (sum(widths[one] for one in some) for some in (front.cells, front.neighbours))
+        rest, alone, coupled = beside + shared + 1, 0, 0
+        for group in front.groups:
+            later = sum(widths[one] for one in group.cells if one not in front.cells)
+            kept = min(len(group.rows), later)
+            alone, coupled = alone + len(group.rows) - kept, coupled + kept
+        inherited = sum(left[one] for one in front.cells)
+        if front.neighbours:
+            coupled += inherited
+            left[front.neighbours[0]] += min(coupled, beside)
+            root += max(coupled - beside, 0)
+            work += 2.0 * coupled * beside * rest if coupled > beside else 0.0  # to turn what is left over
+        else:
+            alone += inherited
+        work += 2.0 * own * (alone * (own + 2 * shared) + coupled * (own + 2 * rest))
+        root += alone
+    return work + 2.0 * root * shared * min(root, shared)
 
 
 def trained_labels(size: int, labels: int, cells: int) -> Int[np.ndarray, "cells labels"]:
@@ -164,48 +189,6 @@ def _groups(row: np.ndarray, cell: np.ndarray) -> Iterator[Group]:
         for cells, (a, b) in zip(known.tolist(), pairwise(ends), strict=True):
             mine = pairs[order[a:b]]
             yield Group(tuple(cells), row[mine[:, 0]], mine.T)
-
-
-def _elimination_order(
-    widths: Sequence[int], touched: Iterable[tuple[int, ...]]
-) -> list[tuple[tuple[int, ...], set[int]]]:
-    """Greedy minimum degree: the cells in turn, and the neighbours they still have when their turn comes.
-
-    First those with one neighbour, which couple nothing new, then always the one whose neighbours have the fewest
-    columns. Neighbours that have the same neighbours are eliminated with it, which couples nothing more.
-    """
-    cells = len(widths)
-    around: list[set[int]] = [set() for _ in range(cells)]
-    for group in touched:
-        for one in group:
-            around[one].update(group)
-    for one in range(cells):
-        around[one].discard(one)
-
-    def key(one: int) -> tuple[bool, int, int]:
-        return len(around[one]) > 1, sum(widths[other] for other in around[one]), one
-
-    turns = []
-    current = [key(one) for one in range(cells)]
-    queue = list(current)
-    heapify(queue)
-    while queue:
-        first = heappop(queue)
-        turn = first[-1]
-        if first != current[turn]:  # an entry from before a neighbour's turn
-            continue
-        all_of_them = around[turn] | {turn}
-        together = (turn, *sorted(one for one in around[turn] if around[one] | {one} == all_of_them))
-        later = all_of_them.difference(together)
-        for one in together:
-            current[one] = (True, -1, one)
-        turns.append((together, later))
-        for one in later:
-            around[one] = (around[one] | later).difference(together, (one,))
-        for one in later:
-            current[one] = key(one)
-            heappush(queue, current[one])
-    return turns
 
 
 def _summed(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:

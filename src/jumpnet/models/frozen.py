@@ -86,7 +86,7 @@ class LinearSystem:
     def __init__(self, network: Frozen, rows: Rows):
         self.network, self.rows = network, rows
         cell, weight = np.asarray(rows.sites.cell), np.repeat(rows.weight, rows.counts)
-        pattern = Pattern(network.own, network.size, rows.row_of_site, cell, len(rows))
+        pattern = Pattern(network.own, network.size, rows.row_of_site, cell, len(rows), np.asarray(rows.sites.x))
         self.column_size = np.ones(network.size)
         self._mine: list[np.ndarray] = [np.zeros(0, int)] * len(network.own)
         blocks = [np.zeros((0, len(own))) for own in network.own]

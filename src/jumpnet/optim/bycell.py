@@ -34,6 +34,7 @@ class Block(NamedTuple):
 
     cells: tuple[int, ...]
     rows: np.ndarray
+    triangular: bool = False
 
 
 class Eliminated(NamedTuple):
@@ -53,21 +54,24 @@ def by_cell_step(J: ByCell, r: Float[np.ndarray, " rows"], damping: float) -> np
     left: dict[int, list[Block]] = defaultdict(list)  # to the cell whose turn comes next
     root, done = [np.zeros((0, shared + 1))], []
     for cells, neighbours, groups in pattern.plan:
-        given = [block for one in cells for block in left.pop(one, ())]
+        given = [part for one in cells for block in left.pop(one, ()) for part in _unfolded(block, cells, widths)]
         given += [part for group in groups for part in _parted(rows_of(group), cells, widths)]
-        alone = [block for block in given if set(block.cells) <= set(cells)]
+        inner = set(cells)
+        alone = [block for block in given if inner.issuperset(block.cells)]
+        passing = [block for block in given if inner.isdisjoint(block.cells)]
+        coupled = [block for block in given if not (inner.issuperset(block.cells) or inner.isdisjoint(block.cells))]
         width, beside = (sum(widths[one] for one in some) for some in (cells, neighbours))
         R, rest = np.sqrt(damping) * np.eye(width), np.zeros((width, beside + shared + 1), order="F")
         R, rest[:, beside:], over = _eliminated(R, rest[:, beside:], _stacked(alone, cells, widths, shared + 1))
         root.append(over)
         if neighbours:
-            coupled = [block for block in given if not set(block.cells) <= set(cells)]
             R, rest, over = _eliminated(R, rest, _stacked(coupled, (*cells, *neighbours), widths, shared + 1))
-            for touched, rows in _parted(Block(neighbours, over), (), widths):
-                if touched:
-                    left[touched[0]].append(Block(touched, rows))
+            over = _stacked([Block(neighbours, over), *passing], neighbours, widths, shared + 1)
+            for block in _parted(Block(neighbours, over), (), widths):
+                if block.cells:
+                    left[block.cells[0]].append(block)
                 else:
-                    root.append(rows)
+                    root.append(block.rows)
         done.append(Eliminated(cells, neighbours, R, rest))
     d = np.zeros(pattern.size)
     if shared:
@@ -102,8 +106,21 @@ def _parted(block: Block, own: tuple[int, ...], widths: Sequence[int]) -> Iterat
     V, tau, _, _ = _geqrf(block.rows[:, start : start + few], lwork=WORKSPACE * few)
     others = _beside([block.rows[:, :start], block.rows[:, start + few :]])
     others, _, _ = _ormqr("L", "T", V, tau, others, lwork=WORKSPACE * max(others.shape[1], WORKSPACE), overwrite_c=1)
-    yield Block(block.cells, _beside([others[:few, :start], np.triu(V[:few]), others[:few, start:]]))
+    turned = _beside([others[:few, :start], np.triu(V[:few]), others[:few, start:]])
+    yield Block(block.cells, turned, triangular=not mine)
     yield Block(mine, others[few:])
+
+
+def _unfolded(block: Block, own: tuple[int, ...], widths: Sequence[int]) -> Iterator[Block]:
+    """A triangle in two: the rows that touch the cells of a front, which come first, and those that do not."""
+    if not block.triangular:
+        yield block
+        return
+    others = tuple(one for one in block.cells if one not in own)
+    start = sum(widths[one] for one in block.cells if one in own)
+    yield Block(block.cells, block.rows[:start])
+    if others:
+        yield Block(others, block.rows[start:, start:])
 
 
 def _beside(matrices: Sequence[np.ndarray]) -> np.ndarray:
@@ -117,9 +134,9 @@ def _stacked(blocks: list[Block], cells: tuple[int, ...], widths: Sequence[int],
         return blocks[0].rows
     ends = list(accumulate((widths[one] for one in cells), initial=0))
     start = dict(zip(cells, ends, strict=False))
-    matrix = np.zeros((sum(len(rows) for _, rows in blocks), ends[-1] + tail), order="F")
+    matrix = np.zeros((sum(len(block.rows) for block in blocks), ends[-1] + tail), order="F")
     top = 0
-    for block_cells, rows in blocks:
+    for block_cells, rows, _ in blocks:
         mine, taken = matrix[top : top + len(rows)], 0
         for one in block_cells:
             mine[:, start[one] : start[one] + widths[one]] = rows[:, taken : taken + widths[one]]
