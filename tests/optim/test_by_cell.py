@@ -14,7 +14,7 @@ from jumpnet.experiments.problems import pde1, pde3, pde4
 from jumpnet.models import System
 from jumpnet.models.bycell import ByCell, Pattern
 from jumpnet.optim.bycell import by_cell_step
-from jumpnet.optim.factorisations import qr_step
+from jumpnet.optim.factorisations import Solve, cholesky, qr_step
 from jumpnet.rows import Rows, Sites, equations
 
 MODELS = {
@@ -66,6 +66,25 @@ def test_rows_with_several_sites_in_one_cell_are_summed() -> None:
     theta = system.network.initial(rng)
     (r, dense), (_, by_cell) = system.dense(theta), system._by_cell(theta)
     np.testing.assert_allclose(by_cell_step(by_cell, r, 0.1), qr_step(dense, r, 0.1), rtol=1e-12)  # type: ignore[arg-type]
+
+
+def test_cholesky_is_taken_where_it_is_asked_for() -> None:
+    inputs, rows, cells = rows_of("long chain")
+    system = System(jn.models.OneHot(20).network(inputs, cells), rows)
+    theta = system.network.initial(np.random.default_rng(0))
+    (_, dense), (_, by_cell) = system.dense(theta), system.linearised(theta)
+    assert isinstance(by_cell, ByCell)
+    np.testing.assert_allclose(by_cell.dense(), dense, rtol=0, atol=1e-13)
+    asked = []
+
+    def step(J: np.ndarray, damping: object) -> Solve | None:
+        asked.append(J.shape)
+        return cholesky(J, damping)  # type: ignore[arg-type]
+
+    for kind in (step, "qr"):
+        optimizer = jn.optim.LevenbergMarquardt(step=kind)
+        optimizer.advance(system, optimizer.init(system, theta), 1)
+    assert asked == [dense.shape]
 
 
 def test_every_row_is_eliminated_once_and_neighbours_come_later() -> None:

@@ -176,6 +176,17 @@ class ByCell(NamedTuple):
     own: Float[np.ndarray, "sites own"] | tuple[np.ndarray, ...]
     pattern: Pattern
 
+    def dense(self) -> Float[np.ndarray, "rows parameters"]:
+        """The same as one matrix, in Fortran order, for factorisations that know nothing of cells."""
+        pattern = self.pattern
+        (blocks, place), (row, cell, _, _) = pattern.blocks(self.own), pattern._pairs
+        matrix = np.zeros((pattern.rows, pattern.size), order="F")
+        matrix[:, pattern.shared] = self.shared
+        for one, (own, block) in enumerate(zip(pattern.own, blocks, strict=True)):
+            mine = cell == one
+            matrix[np.ix_(row[mine], own)] = block[place[mine]]
+        return matrix
+
 
 def _groups(row: np.ndarray, cell: np.ndarray) -> Iterator[Group]:
     """The rows by the cells that they touch, from pairs sorted by row and cell."""

@@ -39,6 +39,8 @@ class Step(Protocol):
 
 
 STEPS: dict[str, Step] = {"qr": qr, "cholesky": cholesky, "auto": auto}
+# Those that are taken cell by cell where that is cheaper; it is a QR as well.
+BY_CELL = ("qr", "auto")
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,11 @@ class LevenbergMarquardt:
     """Levenberg-Marquardt for networks; the defaults are the measured ones (benchmarks/damping.py).
 
     `step` is how the damped least-squares problem is solved: "qr", "cholesky" or "auto" (Cholesky while it is good
-    enough). `steps`, `tol`, `time_limit`, `polish` and `stall` say when to stop (`Stop`). The damping is `damping`
-    times the loss to the power `power`, but falls at most by the factor `lowered` in one step. Output weights are
-    damped by `output_damping` of that. A step whose other parameters move by more than `max_step` is cut to it: long
-    steps lead into saturated activations. `bend=False` leaves out the second-order correction.
+    enough); QR and "auto" go cell by cell where that is cheaper. `steps`, `tol`, `time_limit`, `polish` and `stall` say
+    when to stop (`Stop`). The damping is `damping` times the loss to the power `power`, but falls at most by the factor
+    `lowered` in one step. Output weights are damped by `output_damping` of that. A step whose other parameters move by
+    more than `max_step` is cut to it: long steps lead into saturated activations. `bend=False` leaves out the
+    second-order correction.
     """
 
     step: Literal["qr", "cholesky", "auto"] | Step = "auto"
@@ -144,7 +147,9 @@ class LevenbergMarquardt:
         """The step, uncut, with its second-order correction; by cell, where that would cost as much again, without."""
         J, r = state.J, state.r
         if isinstance(J, ByCell):
-            return by_cell_step(J, r, state.damping)
+            if self.step in BY_CELL:
+                return by_cell_step(J, r, state.damping)
+            J = J.dense()
         damping = np.full(len(state.theta), state.damping)
         damping[system.output] *= self.output_damping
         solve = self._factorise(J, damping)
