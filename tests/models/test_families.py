@@ -12,8 +12,9 @@ from jumpnet._precision import float64
 from jumpnet.charts import Affine, Pole, Slit
 from jumpnet.errors import SolutionError
 from jumpnet.models import Frozen, LinearSystem, network_from_spec, network_spec
-from jumpnet.models.families import Legendre, Powers, Products, Ridges, Solid, family_from_spec, family_spec
+from jumpnet.models.families import Powers, Products, Ridges, Solid, Wedge, family_from_spec, family_spec
 from jumpnet.models.frozen import Features
+from jumpnet.models.polynomials import Combination, Legendre
 from jumpnet.optim import Direct
 from jumpnet.rows import Sites, row_family, stack
 
@@ -28,6 +29,8 @@ FAMILIES = {
     "solid": (Solid(4), 3),
     "solid, exterior": (Solid(4, exterior=True), 3),
     "ridges": (Ridges(2, 6, 0.7, seed=3), 2),
+    "wedge": (Wedge(3, 2 / 3, 2 / 3), 2),
+    "combination": (Combination(2, 2, (0.5, -1.0, 2.0, 0.25, 3.0, -0.75)), 2),
 }
 
 
@@ -49,6 +52,10 @@ def plain(family: Any, index: int) -> Any:
             n, part = index % family.degree + 1, (jnp.real, jnp.imag)[index // family.degree]
             return lambda y: part((y[0] + 1j * y[1]) ** n)
         return (lambda y: 1.0 + 0 * y[0]) if family.constant else (lambda y: 0.5 * jnp.log(y[0] ** 2 + y[1] ** 2))
+    if isinstance(family, Wedge):
+        p, part = family.first + index % 3 * family.step, (jnp.real, jnp.imag)[index // 3]
+        whole = abs(p - round(p)) < 1e-12
+        return lambda y: part((y[0] + 1j * y[1]) ** p * (jnp.log(y[0] + 1j * y[1]) if whole else 1.0))
     raise AssertionError
 
 
@@ -61,7 +68,7 @@ def sites(n: int, dim: int, a0: Any = 1.0, a1: Any = 0.0, a2: Any = 0.0, x: Any 
 
 
 @pytest.mark.parametrize(
-    "name", ["Legendre 1-D", "Legendre 2-D", "Legendre 3-D, no constant", "powers", "powers with log"]
+    "name", ["Legendre 1-D", "Legendre 2-D", "Legendre 3-D, no constant", "powers", "powers with log", "wedge"]
 )
 def test_functionals_are_those_of_the_functions_written_down(name: str) -> None:
     family, dim = FAMILIES[name]

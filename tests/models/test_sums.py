@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from jumpnet.models.families import Legendre, Powers, Products, Solid
+from jumpnet.models.families import Powers, Products, Solid, Wedge
+from jumpnet.models.polynomials import Combination, Legendre
 from jumpnet.models.sums import summed
 from jumpnet.rows import Sites
 
@@ -19,6 +20,8 @@ FAMILIES = [
     Powers(0, constant=True),
     Products(3),
     Solid(3),
+    Wedge(3, 2 / 3, 2 / 3),
+    Combination(2, 1, (0.5, -1.0, 2.0)),
 ]
 
 

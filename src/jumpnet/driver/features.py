@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.linalg import lstsq
 
 from jumpnet.charts import Affine, Atlas, Box, Chart, Joint, Pole, Slit, inverse_root, local_boxes
 from jumpnet.charts.choice import charts_of_hole
 from jumpnet.charts.images import Circle, mirrored, repeated, segments
+from jumpnet.driver.corners import corner_parts
 from jumpnet.driver.periodic import copies, cut_disks, is_periodic
 from jumpnet.driver.plan import OUTSIDE, Part, Plan
 from jumpnet.geometry import Box as DomainBox
@@ -23,24 +25,28 @@ from jumpnet.geometry import Hole, Partition
 from jumpnet.geometry.checks import Bounds
 from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import FrozenModel, Harmonics, RandomFeatures
-from jumpnet.models.families import Legendre
+from jumpnet.models.polynomials import Legendre
+from jumpnet.optim.threads import one_blas_thread
 from jumpnet.problem import Problem
 from jumpnet.rows import Sites
 
 # Where the first attempt starts; smooth pieces need about twice as much for 1e-8.
 FIRST_DEGREE, FIRST_ORDER = 6, 4
-# Points of a piece at which its equation is looked at.
-PROBES = 64
+# Points of a piece's box at which its equation is looked at: many, since a narrow source is easily missed.
+PROBES = 2048
 # A piece with more holes than this is cut between them, where its functions are harmonic.
 MANY_HOLES = 16
-# The highest degree of polynomials that are only there for a source: with more, the probes would not do.
-HIGHEST_ANSWER = 8
+# Degrees of polynomials that may answer a source, one after the other, at most so many of them; and how well.
+ANSWERS, MOST_IN_ANSWER, ANSWERED = (2, 4, 8, 12, 16, 20, 24), 500, 1e-12
 
 
 def first_plan(problem: Problem) -> Plan:
     """The features to start with: poles in the holes of pieces whose equation they solve, where they cost little."""
     natures = natures_of(problem)
-    return _plan(problem, natures, "legendre", FIRST_DEGREE, [FIRST_ORDER if one.harmonic else 0 for one in natures])
+    orders = [FIRST_ORDER if one.harmonic else 0 for one in natures]
+    plan = _plan(problem, natures, "legendre", FIRST_DEGREE, orders)
+    # A source hardly ever goes with the values at a corner.
+    return (with_corners(plan, problem) if any(nature.answer for nature in natures) else None) or plan
 
 
 def with_all_poles(plan: Plan, problem: Problem) -> Plan | None:
@@ -51,6 +57,15 @@ def with_all_poles(plan: Plan, problem: Problem) -> Plan | None:
         if not nature.harmonic:
             order = max(FIRST_ORDER, max(part.degree for part in plan.of(piece)) - 4)
             more += _poles(problem, piece, natures, order, _scaled_box(boxes, piece))
+    return replace(plan, parts=(*plan.parts, *more)) if more else None
+
+
+def with_corners(plan: Plan, problem: Problem) -> Plan | None:
+    """A plan of whole pieces with powers at the corners of the domain; None if there are none, or it has them."""
+    if plan.cells is not None or any(part.kind == "corner" for part in plan.parts):
+        return None
+    own = [part for part in plan.parts if part.kind == "harmonic" and not part.pole]
+    more = [corner for part in own for corner in corner_parts(problem, part.piece)]
     return replace(plan, parts=(*plan.parts, *more)) if more else None
 
 
@@ -144,34 +159,46 @@ def own_parts(
     kind: str = "legendre",
 ) -> Iterator[Part]:
     """The functions of a cell in its own coordinates."""
-    # Beside harmonic functions, polynomials need only answer the source; in space that saves nothing.
+    # Beside harmonic functions, polynomials need only answer the source; in space many of them save nothing.
     both = nature.harmonic and problem.dim == 2
-    if nature.exact or both:
+    if nature.exact or nature.answer or both:
         yield Part(piece, cell, _own_chart(problem, piece, cell, bounds), "harmonic", degree)
-    if not nature.exact:
-        chart = _scaled(cell, bounds)
-        if both:
-            yield Part(piece, cell, chart, kind, _answering(problem, piece, chart), pieces=())
-        else:
-            yield Part(piece, cell, chart, kind, degree)
+    if nature.answer:
+        yield replace(nature.answer, cell=cell, chart=replace(nature.answer.chart, cells=(cell,)))  # type: ignore[call-arg]
+    elif not nature.exact:
+        yield Part(piece, cell, _scaled(cell, bounds), kind, degree, pieces=() if both else None)
 
 
-def _answering(problem: Problem, piece: int, chart: Affine) -> int:
-    """The degree of polynomials that answer a piece's source alone, to rounding or as well as the highest."""
-    span = np.linalg.inv(chart.transform)
-    x = chart.center + np.random.default_rng(0).uniform(-1, 1, (PROBES, problem.dim)) @ span.T
-    with np.errstate(all="ignore"):
-        A, div_A, lam, f = problem.pde(piece, x)
-    sites = Sites(x, np.full(PROBES, chart.cells[0]), -lam, div_A, A)
-    pushed = Atlas((chart,)).push(sites)
-    degree = 2
-    while degree < HIGHEST_ANSWER:
-        matrix = Legendre(problem.dim, degree).functionals(pushed)
-        left = f - matrix @ np.linalg.lstsq(matrix, f, rcond=None)[0]
-        if not np.linalg.norm(left) > 1e-13 * np.linalg.norm(f):  # nor where f is not defined beyond the piece
+def _answer(problem: Problem, piece: int, inside: np.ndarray, source: np.ndarray) -> Part | None:
+    """A polynomial that solves a piece's equation to rounding, whatever holds on its boundary; None if none is found.
+
+    It is sought on the piece's box, and looked at `inside`, where the source is known; a source that is not defined on
+    the box, or not smooth, has none.
+    """
+    lower, upper = (np.asarray(end, float) for end in problem.partition.piece_bounds(piece))
+    chart, rng = _scaled(piece, (lower, upper)), np.random.default_rng(0)
+
+    def equation(family: Legendre, x: np.ndarray) -> np.ndarray:
+        sites = Sites(x, np.full(len(x), piece), np.zeros(len(x)), np.zeros_like(x), problem.A[piece].value(x))
+        return family.functionals(Atlas((chart,)).push(sites))
+
+    for family in (Legendre(problem.dim, degree) for degree in ANSWERS):
+        if family.size > MOST_IN_ANSWER:
             break
-        degree += 2
-    return degree
+        x = rng.uniform(lower, upper, (20 + 3 * family.size, problem.dim))
+        with np.errstate(all="ignore"):
+            f = problem.f[piece].value(x)
+        if not np.isfinite(f).all():
+            break
+        matrix = equation(family, x)
+        with one_blas_thread():
+            weights = np.asarray(lstsq(matrix, f, lapack_driver="gelsy", check_finite=False)[0])  # type: ignore[index]
+        if np.linalg.norm(f - matrix @ weights) > ANSWERED * np.linalg.norm(f):
+            continue
+        if np.linalg.norm(source - equation(family, inside) @ weights) <= 10 * ANSWERED * np.linalg.norm(source):
+            known = tuple(float(weight) for weight in weights)
+            return Part(piece, piece, chart, "answer", family.degree, pieces=(), weights=known)
+    return None
 
 
 def _poles(problem: Problem, piece: int, natures: "Sequence[Nature]", order: int, own: Affine) -> Iterator[Part]:
@@ -268,10 +295,14 @@ def _same_metric(problem: Problem, one: int, other: int) -> bool:
 
 @dataclass(frozen=True)
 class Nature:
-    """`harmonic`: div(A grad u) = f with a constant A, in the plane or in space; `exact`: and f is zero."""
+    """`harmonic`: div(A grad u) = f with a constant A, in the plane or in space; `exact`: and f is zero.
+
+    `answer` is a function that answers f, where one is known.
+    """
 
     harmonic: bool
     exact: bool
+    answer: Part | None = None
 
 
 NEITHER = Nature(harmonic=False, exact=False)
@@ -287,12 +318,13 @@ def _nature(problem: Problem, piece: int) -> Nature:
     if problem.dim not in (2, 3) or not problem.A[piece].is_constant:
         return NEITHER
     lower, upper = (np.asarray(end, float) for end in problem.partition.piece_bounds(piece))
-    x = np.random.default_rng(0).uniform(lower, upper, (16 * PROBES, problem.dim))
-    x = x[problem.partition.label(x) == piece][:PROBES]
+    x = np.random.default_rng(0).uniform(lower, upper, (PROBES, problem.dim))
+    x = x[problem.partition.label(x) == piece]
     if not len(x):
         return NEITHER
     _, _, lam, f = problem.pde(piece, x)
-    return Nature(not lam.any(), not lam.any() and not f.any())
+    harmonic, exact = not lam.any(), not (lam.any() or f.any())
+    return Nature(harmonic, exact, _answer(problem, piece, x, f) if harmonic and not exact else None)
 
 
 def _scaled_box(boxes: Box, piece: int) -> Affine:

@@ -23,8 +23,14 @@ OVERSAMPLING = 2.0
 LARGE = 0.05
 # Points at which successive levels are compared.
 COMPARED = 400
-# How much heavier the total flux through a cut counts than the flux at a point of it, and the equation inside a cell.
+# How much heavier the total flux through a cut counts than the flux at a point of it, and the equation inside a cell,
+# or inside a piece whose source polynomials answer: else they meet conditions at the expense of the equation.
 BALANCE = 100.0
+# Points of a piece, of all that are drawn, at which its source is most unusual: they take part in every level, since a
+# narrow source may have no others.
+PEAKS = 8
+# An answer to a source is one unknown, but looked at as if it were so many: the source may be uneven.
+ANSWERED = 60
 # When points run out, so many times as many as are needed are drawn, and in all pieces together at least so many:
 # drawing costs more than solving with few features, and a few hundred points cost hardly more than a few.
 AHEAD, AT_LEAST = 2.0, 1500
@@ -113,8 +119,10 @@ class DirectSolver:
             drawn = self._drawn[stream] = Drawn.of(self.problem, needed, self.seed, stream)
         rows = drawn.first(needed, solved)
         if plan.cells is None:
-            return self._lifted(weigh(rows, "balanced", self.halfwidth))
-        return self._lifted(self._with_cuts(plan, plan.cells, network, rows, stream))
+            rows = weigh(rows, "balanced", self.halfwidth)
+        else:
+            rows = self._with_cuts(plan, plan.cells, network, rows, stream)
+        return self._lifted(rows, np.where(plan.answered, BALANCE, 1.0))
 
     def _with_cuts(self, plan: Plan, cells: Surroundings, network: Frozen, rows: Rows, stream: Stream) -> Rows:
         """Rows of whole pieces with those on the cuts between holes, weighted by the sizes of the cells."""
@@ -132,7 +140,7 @@ class DirectSolver:
         inside, along = counts_in_cells(plan, cells)
         rng = np.random.default_rng([self.seed, int(stream), len(cells.tree.leaves)])
         drawn = cells.draw(inside, along, rng, even=stream is Stream.TRAIN)
-        rows = equations(self.problem, Collocation(*drawn[:7]))
+        rows = stack([equations(self.problem, Collocation(*drawn[:7])), *self._peaks(stream)])
         rows = replace(rows, sites=network.placed(rows.sites))
         rows = stack([rows, cuts(self.problem, drawn.cuts)]) if len(drawn.cuts.x) else rows
         # The size of the leaf, not of what a piece has of it: the fluxes through a sliver count as much as others.
@@ -141,7 +149,12 @@ class DirectSolver:
         rows = weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)
         balances = self._balances(rows, drawn) if stream is Stream.TRAIN else []
         keep = np.array([term not in solved for term in rows.terms])[rows.term]
-        return stack([self._lifted(select(rows, keep), inside=BALANCE), *balances])
+        return stack([self._lifted(select(rows, keep), np.full(len(plan.exact), BALANCE)), *balances])
+
+    def _peaks(self, stream: Stream) -> list[Rows]:
+        """The equations where sources are most unusual, as far as is known."""
+        drawn = self._drawn.get(stream)
+        return [] if drawn is None else [select(drawn.rows, drawn.peaks)]
 
     def _balances(self, rows: Rows, drawn: CellPoints) -> list[Rows]:
         """The total flux through each stretch of wall and cut between two cells is the same on both sides.
@@ -167,7 +180,7 @@ class DirectSolver:
             found.append(balance.weighted(BALANCE * lift * weight))
         return found
 
-    def _lifted(self, rows: Rows, inside: float = 1.0) -> Rows:
+    def _lifted(self, rows: Rows, inside: Float[np.ndarray, " pieces"]) -> Rows:
         """With more weight for what holds inside good conductors that float, and for the equation inside pieces."""
         factor = np.ones(len(rows.terms))
         for at, term in enumerate(rows.terms):
@@ -175,7 +188,7 @@ class DirectSolver:
                 piece = int(term.split()[-1])
                 factor[at] = self._lift[piece]
                 if term.startswith("pde"):
-                    factor[at] *= inside
+                    factor[at] *= inside[piece]
         return rows.weighted(rows.weight * factor[rows.term])
 
     @cached_property
@@ -222,6 +235,7 @@ class Drawn:
     points: Points
     rows: Rows
     rank: Int[np.ndarray, " rows"]
+    peaks: Bool[np.ndarray, " rows"]
 
     @staticmethod
     def of(problem: Problem, needed: Points, seed: int, stream: Stream) -> "Drawn":
@@ -234,7 +248,12 @@ class Drawn:
         starts = np.searchsorted(rows.term[order], np.arange(len(rows.terms)))
         rank = np.empty(len(rows), int)
         rank[order] = np.arange(len(rows)) - starts[rows.term[order]]
-        return Drawn(points, rows, rank)
+        peaks = np.zeros(len(rows), bool)
+        for number in (number for number, term in enumerate(rows.terms) if term.startswith("pde")):
+            mine = np.flatnonzero(rows.term == number)
+            unusual = np.abs(rows.rhs[mine] - np.median(rows.rhs[mine]))
+            peaks[mine[np.argsort(unusual)[-PEAKS:]]] = True
+        return Drawn(points, rows, rank, peaks)
 
     def enough(self, needed: Points) -> bool:
         """Whether there are as many points as are needed."""
@@ -244,7 +263,7 @@ class Drawn:
         )
 
     def first(self, needed: Points, without: set[str]) -> Rows:
-        """The equations at the first points: as large a part of each family as is needed of its kind.
+        """The equations at the first points, as large a part of each family as is needed of its kind, and at peaks.
 
         Families that need not be looked at are left out.
         """
@@ -261,7 +280,8 @@ class Drawn:
             0 if term in without else int(np.ceil(share.get(term.split()[0], 1.0) * total))
             for term, total in zip(self.rows.terms, count, strict=True)
         ]
-        return select(self.rows, self.rank < np.array(most)[self.rows.term])
+        most = np.array(most)[self.rows.term]
+        return select(self.rows, (self.rank < most) | (self.peaks & (most > 0)))
 
 
 def points_for(plan: Plan, problem: Problem) -> Points:
@@ -273,8 +293,8 @@ def points_for(plan: Plan, problem: Problem) -> Points:
     of_cell: dict[int, list[Part]] = defaultdict(list)
     for part in plan.parts:
         of_cell[part.cell].append(part)
-        if part.kind != "harmonic":
-            inside[part.piece] += part.family.size
+        if not part.solves:
+            inside[part.piece] += ANSWERED if part.kind == "answer" else part.family.size
     minimum = max(int(OVERSAMPLING * 1.25 * max(inside)), 1)
 
     def unknowns(term: str, cells: Iterable[int]) -> int:
@@ -302,7 +322,7 @@ def counts_in_cells(plan: Plan, cells: Cells) -> tuple[Int[np.ndarray, " cells"]
     """How many points each cell needs inside, and on each of its walls and cuts."""
     inside, along = np.zeros((2, cells.size), int)
     for part in plan.parts:
-        if part.kind != "harmonic":
+        if not part.solves:
             inside[part.cell] += int(OVERSAMPLING * part.family.size) + 4
         along[part.cell] = max(along[part.cell], int(OVERSAMPLING * part.degree) + 4)
     return inside, along
@@ -312,7 +332,7 @@ def _carried(part: Part, dim: int) -> int:
     """How many numbers on a surface determine a part: of its functions, those of about the highest degree."""
     if dim == 1:
         return 1
-    if part.kind == "harmonic" and dim == 2:
+    if part.solves and dim == 2:
         return 2 * part.degree + 2
     return 2 * int(part.family.size ** ((dim - 1) / dim)) + 2
 

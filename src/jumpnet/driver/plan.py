@@ -13,8 +13,9 @@ from jumpnet.driver import traces
 from jumpnet.geometry.cells import Cells
 from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import Frozen
-from jumpnet.models.families import Family, Legendre, Powers, Products, Ridges, Solid
+from jumpnet.models.families import Family, Powers, Products, Ridges, Solid, Wedge
 from jumpnet.models.frozen import Features
+from jumpnet.models.polynomials import Combination, Legendre
 
 # The outside of the domain, where a piece is meant.
 OUTSIDE = -1
@@ -26,8 +27,9 @@ LARGEST = 1500
 class Part:
     """Functions of one chart of one cell, up to a degree.
 
-    `kind` is "legendre" (polynomials), "harmonic", "products" (of poles and polynomials) or "ridges" (random ones of
-    size `scale`, as many as the degree).
+    `kind` is "legendre" (polynomials), "harmonic", "products" (of poles and polynomials), "ridges" (random ones of
+    size `scale`, as many as the degree), "answer" (one polynomial with known `weights`, which answers a source) or
+    "corner" (powers about a corner: the first of them and the step, as many as the degree).
     Charts of the piece's own coordinates have growing harmonic functions, charts about a pole decaying ones. `pieces`
     are those on whose interfaces with this piece the part matters most, None for all of them and the outer boundary.
     `cell` is the piece itself, where that is not cut.
@@ -41,6 +43,13 @@ class Part:
     pole: bool = False
     pieces: tuple[int, ...] | None = None
     scale: float = 0.5
+    weights: tuple[float, ...] = ()
+    powers: tuple[float, float] = (1.0, 1.0)
+
+    @property
+    def solves(self) -> bool:
+        """Whether the functions solve the equation inside the piece, but for a source."""
+        return self.kind in ("harmonic", "corner")
 
     @property
     def family(self) -> Family:
@@ -48,6 +57,10 @@ class Part:
         dim = self.chart.outputs
         if self.kind == "products":
             return Products(self.degree)
+        if self.kind == "answer":
+            return Combination(dim, self.degree, self.weights)
+        if self.kind == "corner":
+            return Wedge(self.degree, *self.powers)
         if self.kind == "ridges":
             return Ridges(dim, self.degree, self.scale, seed=self.piece)
         if self.kind == "legendre":
@@ -58,6 +71,8 @@ class Part:
 
     def grown(self, stride: float = 1.0) -> "Part":
         """With a degree about a third higher (times `stride`); the same part where it is as large as it may be."""
+        if self.kind == "answer":
+            return self
         more = replace(self, degree=self.degree + max(1, ceil(stride * max(2, self.degree // 3))))
         return more if more.family.size <= LARGEST else self
 
@@ -91,7 +106,7 @@ class Places:
 
     def concern(self, part: Part) -> bool:
         """Whether more functions of the part may lower the residual there."""
-        if (part.piece in self.inside and part.kind != "harmonic") or (part.piece in self.at_points and not part.pole):
+        if (part.piece in self.inside and not part.solves) or (part.piece in self.at_points and not part.pole):
             return True
         if (part.piece,) in self.cuts or (part.cell, part.piece) in self.cuts:
             return True
@@ -108,6 +123,12 @@ class Plan:
     parts: tuple[Part, ...]
     exact: tuple[bool, ...]
     cells: Cells | Surroundings | None = None
+
+    @property
+    def answered(self) -> list[bool]:
+        """Which pieces have harmonic functions, and polynomials only to answer a source."""
+        harmonic = {part.piece for part in self.parts if part.kind == "harmonic" and not part.pole}
+        return [piece in harmonic and not exact for piece, exact in enumerate(self.exact)]
 
     @property
     def network(self) -> Frozen:

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from jumpnet.driver.cutting import Cutter
-from jumpnet.driver.features import first_plan, with_all_poles
+from jumpnet.driver.features import first_plan, with_all_poles, with_corners
 from jumpnet.driver.levels import DirectSolver, Level, rms
 from jumpnet.driver.plan import Plan
 from jumpnet.driver.progress import Progress
 from jumpnet.geometry.cells import Cells
 from jumpnet.optim import Record, Status
+from jumpnet.problem import Problem
 
 # The estimate is this many times what the last changes suggest.
 ROOM = 5.0
@@ -54,14 +55,15 @@ class Attempt:
         """What was done, in one line."""
         level, plan = self.level, self.level.plan
         names = {"harmonic": "harmonic functions", "legendre": "polynomials", "ridges": "random features"}
-        own = [names[part.kind] for part in plan.parts if not part.pole]
+        own = [names[part.kind] for part in plan.parts if not part.pole and part.kind in names]
         what = "pieces" if plan.cells is None else "cells"
         kinds = [
             f"{name} in {own.count(name)} of {len(plan.exact) if plan.cells is None else plan.cells.size} {what}"
             for name in sorted(set(own))
         ]
-        poles = sum(part.pole for part in plan.parts)
+        poles, answers = sum(part.pole for part in plan.parts), sum(part.kind == "answer" for part in plan.parts)
         with_poles = f", {poles} sets of poles outside them" if poles else ""
+        with_poles += f", sources answered in {answers}" if answers else ""
         worst = "" if self.status is Status.CONVERGED else f"; met worst: {level.large_terms()[0]}"
         return f"direct: {' and '.join(kinds)}{with_poles}, {level.network.size} unknowns{worst}"
 
@@ -158,11 +160,11 @@ def _grow(track: _Track, solver: DirectSolver) -> Status:
         if plan == last.plan or plan.network.size > (MOST_UNKNOWNS if plan.cells is None else MOST_BETWEEN_HOLES):
             return Status.STALLED
         after = solver.level(plan)
-        if not poles and after.residual > UNSUITED ** min(stride, 1.0) * last.residual:
-            poles, more = True, with_all_poles(plan, solver.problem)
-            with_poles = solver.level(more) if more is not None and more.network.size <= MOST_UNKNOWNS else None
-            if with_poles is not None and with_poles.residual < after.residual / 2:
-                after = with_poles
+        if after.residual > UNSUITED ** min(stride, 1.0) * last.residual:
+            if not poles:
+                poles, after = True, _better_with(with_all_poles, after, solver)
+            if any(term.startswith("boundary") for term in after.large_terms()):
+                after = _better_with(with_corners, after, solver)
         cuttable = after.residual > SLOW_WHOLE * last.residual and Cells.possible(solver.problem.partition)
         slow, patience = (SLOW_WHOLE, PATIENCE_WHOLE) if cuttable else (SLOW, PATIENCE)
         track.add(after, slow)
@@ -172,6 +174,15 @@ def _grow(track: _Track, solver: DirectSolver) -> Status:
             return Status.STALLED
         stride = track.stride(last, after)
     return Status.STEP_LIMIT
+
+
+def _better_with(more: Callable[[Plan, Problem], Plan | None], level: Level, solver: DirectSolver) -> Level:
+    """The level with more functions if these halve its residual, else as it is."""
+    plan = more(level.plan, solver.problem)
+    if plan is None or plan.network.size > MOST_UNKNOWNS:
+        return level
+    found = solver.level(plan)
+    return found if found.residual < level.residual / 2 else level
 
 
 def _cut(track: _Track, solver: DirectSolver) -> Status:

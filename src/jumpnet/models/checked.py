@@ -17,7 +17,7 @@ T = TypeVar("T")
 def from_fields(kind: type[T], spec: Mapping[str, Any]) -> T:
     """An object of a dataclass whose fields are the entries of a description; numbers and switches are checked."""
     hints = get_type_hints(kind)
-    read = {int: whole, bool: switch, float: finite}
+    read = {int: whole, bool: switch, float: finite, tuple[float, ...]: finite_list}
     names = [field.name for field in fields(kind)]  # pyright: ignore[reportArgumentType]
     return kind(**{name: read.get(hints[name], _as_it_is)(name, spec[name]) for name in names})
 
@@ -41,6 +41,13 @@ def finite(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise _refused(name, value, "a finite number")
     return float(value)
+
+
+def finite_list(name: str, value: Any) -> tuple[float, ...]:
+    """Finite numbers, not too many."""
+    if not isinstance(value, list | tuple) or len(value) > LARGEST:
+        raise _refused(name, value, "a list of numbers")
+    return tuple(finite(name, one) for one in value)
 
 
 def _as_it_is(name: str, value: Any) -> Any:

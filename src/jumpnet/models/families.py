@@ -4,21 +4,19 @@ Each family evaluates, for all its functions at once, the functional a0 f + a1 .
 matrix (sites, functions). Plain NumPy: a direct solve takes milliseconds, compiling for it would take seconds.
 """
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
-from itertools import combinations_with_replacement, pairwise
-from math import comb
 from typing import Any, Protocol
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from jumpnet.errors import SolutionError
 from jumpnet.models.checked import LARGEST, from_fields
+from jumpnet.models.polynomials import Combination, Legendre, Matrix
 from jumpnet.rows import Sites
 
-Matrix = Float[np.ndarray, "sites functions"]
+# A power this near to a whole number is one; a corner itself is looked at from so near.
+WHOLE, TINY = 1e-9, 1e-200
 
 
 class Family(Protocol):
@@ -31,32 +29,6 @@ class Family(Protocol):
     def size(self) -> int: ...
 
     def functionals(self, sites: Sites) -> Matrix: ...
-
-
-@dataclass(frozen=True)
-class Legendre:
-    """Products of Legendre polynomials of total degree at most `degree` in `inputs` coordinates.
-
-    Without the constant if `constant` is False: several charts of one cell need only one.
-    """
-
-    inputs: int
-    degree: int
-    constant: bool = True
-
-    @property
-    def size(self) -> int:
-        """The number of functions."""
-        return comb(self.inputs + self.degree, self.degree) - (not self.constant)
-
-    def functionals(self, sites: Sites) -> Matrix:
-        """The functional of every site, function by function."""
-        y, a0, a1, a2 = (np.asarray(part) for part in (sites.x, sites.a0, sites.a1, sites.a2))
-        first, second = a1.T if a1.any() else None, a2.transpose(1, 2, 0) if a2.any() else None
-        order = 2 if second is not None else 0 if first is None else 1
-        jets = [_legendre_jet(y[:, k], self.degree, order) for k in range(self.inputs)]
-        table = _contracted(jets, a0, first, second)
-        return table[(0 if self.constant else 1) :].T
 
 
 @dataclass(frozen=True)
@@ -82,25 +54,64 @@ class Powers:
 
     def functionals(self, sites: Sites) -> Matrix:
         """The functional of every site, function by function."""
-        y, a0, a1, a2 = (np.asarray(part) for part in (sites.x, sites.a0, sites.a1, sites.a2))
-        z = (y[:, 0] + 1j * y[:, 1])[:, None]
-        # d/dy1 = f', d/dy2 = i f' for a complex-differentiable f.
-        b1 = (a1[:, 0] + 1j * a1[:, 1])[:, None]
-        b2 = (a2[:, 0, 0] - a2[:, 1, 1] + 2j * a2[:, 0, 1])[:, None]
+        z, a0, b1, b2 = _complex_functional(sites)
         n = np.arange(1, self.degree + 1)
         powers = np.cumprod(np.broadcast_to(z, (len(z), self.degree)), axis=1)
         ones = np.ones_like(z)
         first = n * np.concatenate([ones, powers[:, :-1]], axis=1)[:, : self.degree]
-        total = a0[:, None] * powers + b1 * first
-        if a2.any():
+        total = a0 * powers + b1 * first
+        if b2.any():
             second = np.concatenate([0 * ones, ones, powers[:, :-2]], axis=1)[:, : self.degree]
             total += b2 * (n * (n - 1)) * second
-        columns = [total.real, total.imag]
+        columns: list[np.ndarray] = [total.real, total.imag]
         if self.constant:
-            columns.append(a0[:, None])
+            columns.append(a0)
         if self.logarithm:
-            columns.append(a0[:, None] * np.log(np.abs(z)) + (b1 / z - b2 / z**2).real)
+            columns.append(a0 * np.log(np.abs(z)) + (b1 / z - b2 / z**2).real)
         return np.concatenate(columns, axis=1)
+
+
+def _complex_functional(sites: Sites) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """z and a0, b1, b2 as columns: a0 f + b1 f' + b2 f'' is the functional of a complex-differentiable f."""
+    y, a0, a1, a2 = (np.asarray(part) for part in (sites.x, sites.a0, sites.a1, sites.a2))
+    # d/dy1 = f', d/dy2 = i f'.
+    b1, b2 = a1[:, 0] + 1j * a1[:, 1], a2[:, 0, 0] - a2[:, 1, 1] + 2j * a2[:, 0, 1]
+    return (y[:, 0] + 1j * y[:, 1])[:, None], a0[:, None], b1[:, None], b2[:, None]
+
+
+@dataclass(frozen=True)
+class Wedge:
+    """Re and Im of z^p for p = first, first + step, ..., as many as `degree`; z^p log z where p is a whole number.
+
+    They are smooth but on the negative real axis: harmonic functions beside a corner at the origin.
+    """
+
+    degree: int
+    first: float
+    step: float
+
+    @property
+    def inputs(self) -> int:
+        """The number of coordinates."""
+        return 2
+
+    @property
+    def size(self) -> int:
+        """The number of functions."""
+        return 2 * self.degree
+
+    def functionals(self, sites: Sites) -> Matrix:
+        """The functional of every site, function by function."""
+        z, a0, b1, b2 = _complex_functional(sites)
+        z = np.where(z == 0, TINY, z)
+        power = self.first + self.step * np.arange(self.degree)
+        whole = np.abs(power - np.round(power)) < WHOLE
+        log = np.log(z)
+        # Of z^p l with l = log z or 1: l' is 1/z or 0.
+        l, slope = np.where(whole, log, 1.0), np.where(whole, 1.0, 0.0)
+        first, second = power * l + slope, power * (power - 1) * l + (2 * power - 1) * slope
+        total = np.exp(power * log) * (a0 * l + b1 / z * first + b2 / z**2 * second)
+        return np.concatenate([total.real, total.imag], axis=1)
 
 
 @dataclass(frozen=True)
@@ -236,7 +247,15 @@ class Ridges:
         return np.concatenate([total, a0[:, None]], axis=1)
 
 
-FAMILIES = {"legendre": Legendre, "powers": Powers, "products": Products, "solid": Solid, "ridges": Ridges}
+FAMILIES = {
+    "legendre": Legendre,
+    "combination": Combination,
+    "powers": Powers,
+    "wedge": Wedge,
+    "products": Products,
+    "solid": Solid,
+    "ridges": Ridges,
+}
 
 
 def family_spec(family: Any) -> dict[str, Any]:
@@ -263,74 +282,6 @@ def family_from_spec(spec: dict[str, Any]) -> Family:
             f"the file asks for more than {LARGEST} functions in one family ({family}); it is damaged or forged."
         )
     return family
-
-
-@cache
-def _exponents(inputs: int, degree: int) -> Int[np.ndarray, "functions inputs"]:
-    """Degrees per coordinate of all products up to a total degree, the constant first."""
-    found = [
-        np.bincount(chosen, minlength=inputs)
-        for total in range(degree + 1)
-        for chosen in (list(c) for c in combinations_with_replacement(range(inputs), total))
-    ]
-    return np.array(found, int).reshape(-1, inputs)
-
-
-@cache
-def _without_last(inputs: int, degree: int) -> tuple[Int[np.ndarray, " functions"], Int[np.ndarray, " functions"]]:
-    """For each product the place of its first factors among those of one coordinate less, and its last degree."""
-    exponents = _exponents(inputs, degree)
-    place = {tuple(one): at for at, one in enumerate(_exponents(inputs - 1, degree).tolist())}
-    return np.array([place[tuple(one)] for one in exponents[:, :-1].tolist()]), exponents[:, -1]
-
-
-def _legendre_jet(t: Float[np.ndarray, " n"], degree: int, order: int) -> list[Float[np.ndarray, "degrees n"]]:
-    """P_0..P_degree and their derivatives up to an order, at most the second."""
-    jet = [np.zeros((degree + 1, len(t))) for _ in range(order + 1)]
-    p = jet[0]
-    p[0] = 1.0
-    if degree:
-        p[1] = t
-    for n in range(1, degree):
-        p[n + 1] = ((2 * n + 1) / (n + 1) * t) * p[n] - n / (n + 1) * p[n - 1]
-    for before, after in pairwise(jet):
-        for n in range(degree):  # P'_{n + 1} = P'_{n - 1} + (2 n + 1) P_n, and the same for higher derivatives
-            after[n + 1] = (2 * n + 1) * before[n]
-            if n:
-                after[n + 1] += after[n - 1]
-    return jet
-
-
-def _contracted(
-    jets: Sequence[list[np.ndarray]],
-    a0: Float[np.ndarray, " n"],
-    a1: Float[np.ndarray, "d n"] | None,
-    a2: Float[np.ndarray, "d d n"] | None,
-) -> Float[np.ndarray, "functions n"]:
-    """The functional of all products of polynomials, one coordinate after the other; None where it has no such part.
-
-    Sorted by how often the last coordinate k is differentiated it is F0 P + F1 P' + F2 P'', where F0, F1 and F2 are
-    functionals of the products of the other coordinates: three products instead of one for each derivative.
-    """
-    *before, last = jets
-    if not before:
-        parts = (a0, None if a1 is None else a1[0], None if a2 is None else a2[0, 0])
-        factors = [(part, p) for part, p in zip(parts, last, strict=False) if part is not None]
-    else:
-        k = len(before)
-        lower, degree = _without_last(k + 1, len(last[0]) - 1)
-        parts = [_contracted(before, a0, None if a1 is None else a1[:k], None if a2 is None else a2[:k, :k])]
-        if a1 is not None:
-            parts.append(_contracted(before, a1[k], None if a2 is None else 2 * a2[:k, k], None))
-        elif a2 is not None:
-            parts.append(_contracted(before, np.zeros_like(a0), 2 * a2[:k, k], None))
-        if a2 is not None:
-            parts.append(_contracted(before, a2[k, k], None, None))
-        factors = [(part[lower], p[degree]) for part, p in zip(parts, last, strict=False)]
-    total = factors[0][0] * factors[0][1]
-    for part, p in factors[1:]:
-        total += part * p
-    return total
 
 
 def _regular(y: Float[np.ndarray, "n 3"], degree: int) -> dict[tuple[int, int], np.ndarray]:

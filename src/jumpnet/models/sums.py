@@ -10,8 +10,9 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.polynomial.legendre import legvander
 
-from jumpnet.models.families import Family, Legendre, Powers, _exponents
+from jumpnet.models.families import Family, Powers
 from jumpnet.models.frozen import Frozen
+from jumpnet.models.polynomials import Combination, Legendre, exponents_of
 from jumpnet.rows import Sites
 
 MOST_COORDINATES = 3  # beyond which a full table of coefficients is mostly empty
@@ -78,8 +79,14 @@ def _legendre(family: Legendre, y: Points, weights: Weights) -> Sums:
     if d > MOST_COORDINATES:
         return _of_all(family, y, weights)
     c = np.zeros((m,) * d)
-    c[tuple(_exponents(d, family.degree)[(0 if family.constant else 1) :].T)] = weights
+    c[tuple(exponents_of(d, family.degree)[(0 if family.constant else 1) :].T)] = weights
     total = legvander(y[:, 0], family.degree) @ c.reshape(m, -1)
     for k in range(1, d):
         total = np.einsum("nm,nmk->nk", legvander(y[:, k], family.degree), total.reshape(len(y), m, -1))
     return total[:, 0]
+
+
+@summed.register
+def _combination(family: Combination, y: Points, weights: Weights) -> Sums:
+    """A single weight on top of the known ones."""
+    return weights[0] * _legendre(Legendre(family.inputs, family.degree), y, np.array(family.weights))

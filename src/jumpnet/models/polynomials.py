@@ -1,0 +1,132 @@
+"""Polynomials in several coordinates: all up to a total degree, and one with given weights."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations_with_replacement, pairwise
+from math import comb
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from jumpnet.errors import SolutionError
+from jumpnet.rows import Sites
+
+Matrix = Float[np.ndarray, "sites functions"]
+
+
+@dataclass(frozen=True)
+class Legendre:
+    """Products of Legendre polynomials of total degree at most `degree` in `inputs` coordinates.
+
+    Without the constant if `constant` is False: several charts of one cell need only one.
+    """
+
+    inputs: int
+    degree: int
+    constant: bool = True
+
+    @property
+    def size(self) -> int:
+        """The number of functions."""
+        return comb(self.inputs + self.degree, self.degree) - (not self.constant)
+
+    def functionals(self, sites: Sites) -> Matrix:
+        """The functional of every site, function by function."""
+        y, a0, a1, a2 = (np.asarray(part) for part in (sites.x, sites.a0, sites.a1, sites.a2))
+        first, second = a1.T if a1.any() else None, a2.transpose(1, 2, 0) if a2.any() else None
+        order = 2 if second is not None else 0 if first is None else 1
+        jets = [_legendre_jet(y[:, k], self.degree, order) for k in range(self.inputs)]
+        table = _contracted(jets, a0, first, second)
+        return table[(0 if self.constant else 1) :].T
+
+
+@dataclass(frozen=True)
+class Combination:
+    """One function: the polynomials of `Legendre` with given weights."""
+
+    inputs: int
+    degree: int
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        wanted = Legendre(self.inputs, self.degree).size
+        if len(self.weights) != wanted:
+            raise SolutionError(f"there are {len(self.weights)} weights for {wanted} polynomials; the file is damaged.")
+
+    @property
+    def size(self) -> int:
+        """The number of functions."""
+        return 1
+
+    def functionals(self, sites: Sites) -> Matrix:
+        """The functional of every site."""
+        return Legendre(self.inputs, self.degree).functionals(sites) @ np.array(self.weights)[:, None]
+
+
+@cache
+def exponents_of(inputs: int, degree: int) -> Int[np.ndarray, "functions inputs"]:
+    """Degrees per coordinate of all products up to a total degree, the constant first."""
+    found = [
+        np.bincount(chosen, minlength=inputs)
+        for total in range(degree + 1)
+        for chosen in (list(c) for c in combinations_with_replacement(range(inputs), total))
+    ]
+    return np.array(found, int).reshape(-1, inputs)
+
+
+@cache
+def _without_last(inputs: int, degree: int) -> tuple[Int[np.ndarray, " functions"], Int[np.ndarray, " functions"]]:
+    """For each product the place of its first factors among those of one coordinate less, and its last degree."""
+    exponents = exponents_of(inputs, degree)
+    place = {tuple(one): at for at, one in enumerate(exponents_of(inputs - 1, degree).tolist())}
+    return np.array([place[tuple(one)] for one in exponents[:, :-1].tolist()]), exponents[:, -1]
+
+
+def _legendre_jet(t: Float[np.ndarray, " n"], degree: int, order: int) -> list[Float[np.ndarray, "degrees n"]]:
+    """P_0..P_degree and their derivatives up to an order, at most the second."""
+    jet = [np.zeros((degree + 1, len(t))) for _ in range(order + 1)]
+    p = jet[0]
+    p[0] = 1.0
+    if degree:
+        p[1] = t
+    for n in range(1, degree):
+        p[n + 1] = ((2 * n + 1) / (n + 1) * t) * p[n] - n / (n + 1) * p[n - 1]
+    for before, after in pairwise(jet):
+        for n in range(degree):  # P'_{n + 1} = P'_{n - 1} + (2 n + 1) P_n, and the same for higher derivatives
+            after[n + 1] = (2 * n + 1) * before[n]
+            if n:
+                after[n + 1] += after[n - 1]
+    return jet
+
+
+def _contracted(
+    jets: Sequence[list[np.ndarray]],
+    a0: Float[np.ndarray, " n"],
+    a1: Float[np.ndarray, "d n"] | None,
+    a2: Float[np.ndarray, "d d n"] | None,
+) -> Float[np.ndarray, "functions n"]:
+    """The functional of all products of polynomials, one coordinate after the other; None where it has no such part.
+
+    Sorted by how often the last coordinate k is differentiated it is F0 P + F1 P' + F2 P'', where F0, F1 and F2 are
+    functionals of the products of the other coordinates: three products instead of one for each derivative.
+    """
+    *before, last = jets
+    if not before:
+        parts = (a0, None if a1 is None else a1[0], None if a2 is None else a2[0, 0])
+        factors = [(part, p) for part, p in zip(parts, last, strict=False) if part is not None]
+    else:
+        k = len(before)
+        lower, degree = _without_last(k + 1, len(last[0]) - 1)
+        parts = [_contracted(before, a0, None if a1 is None else a1[:k], None if a2 is None else a2[:k, :k])]
+        if a1 is not None:
+            parts.append(_contracted(before, a1[k], None if a2 is None else 2 * a2[:k, k], None))
+        elif a2 is not None:
+            parts.append(_contracted(before, np.zeros_like(a0), 2 * a2[:k, k], None))
+        if a2 is not None:
+            parts.append(_contracted(before, a2[k, k], None, None))
+        factors = [(part[lower], p[degree]) for part, p in zip(parts, last, strict=False)]
+    total = factors[0][0] * factors[0][1]
+    for part, p in factors[1:]:
+        total += part * p
+    return total
