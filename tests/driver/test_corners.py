@@ -6,7 +6,8 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.driver.corners import corner_parts
-from jumpnet.driver.features import first_plan, natures_of
+from jumpnet.driver.features import first_plan
+from jumpnet.driver.natures import natures_of
 
 SQUARE = jn.Box((-1, -1), (1, 1))
 L_SHAPE = jn.Polygon([(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)])

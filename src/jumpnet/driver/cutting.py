@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jumpnet.driver.features import natures_of, own_parts
+from jumpnet.driver.features import own_parts
 from jumpnet.driver.levels import Level
+from jumpnet.driver.natures import natures_of
 from jumpnet.driver.plan import Part, Plan
 from jumpnet.geometry.cells import DEEPEST, Cells, Member
 from jumpnet.problem import Problem

@@ -8,16 +8,16 @@ functions cell by cell, without poles.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lstsq
 
-from jumpnet.charts import Affine, Atlas, Box, Chart, Joint, Pole, Slit, inverse_root, local_boxes
+from jumpnet.charts import Affine, Box, Chart, Joint, Pole, Slit, inverse_root, local_boxes
 from jumpnet.charts.choice import charts_of_hole
 from jumpnet.charts.images import Circle, mirrored, repeated, segments
 from jumpnet.driver.corners import corner_parts
+from jumpnet.driver.natures import NEITHER, Nature, natures_of, scaled
 from jumpnet.driver.periodic import copies, cut_disks, is_periodic
 from jumpnet.driver.plan import OUTSIDE, Part, Plan
 from jumpnet.geometry import Box as DomainBox
@@ -25,19 +25,12 @@ from jumpnet.geometry import Hole, Partition
 from jumpnet.geometry.checks import Bounds
 from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import FrozenModel, Harmonics, RandomFeatures
-from jumpnet.models.polynomials import Legendre
-from jumpnet.optim.threads import one_blas_thread
 from jumpnet.problem import Problem
-from jumpnet.rows import Sites
 
 # Where the first attempt starts; smooth pieces need about twice as much for 1e-8.
 FIRST_DEGREE, FIRST_ORDER = 6, 4
-# Points of a piece's box at which its equation is looked at: many, since a narrow source is easily missed.
-PROBES = 2048
 # A piece with more holes than this is cut between them, where its functions are harmonic.
 MANY_HOLES = 16
-# Degrees of polynomials that may answer a source, one after the other, at most so many of them; and how well.
-ANSWERS, MOST_IN_ANSWER, ANSWERED = (2, 4, 8, 12, 16, 20, 24), 500, 1e-12
 
 
 def first_plan(problem: Problem) -> Plan:
@@ -79,7 +72,7 @@ def plan_of(model: FrozenModel, problem: Problem) -> Plan:
     return _plan(problem, natures, "legendre", model.degree, [model.order] * size)
 
 
-def _plan(problem: Problem, natures: "Sequence[Nature]", kind: str, degree: int, orders: Sequence[int]) -> Plan:
+def _plan(problem: Problem, natures: Sequence[Nature], kind: str, degree: int, orders: Sequence[int]) -> Plan:
     """Harmonic functions in pieces whose equation they solve, elsewhere functions of a kind; poles up to an order."""
     parts = problem.partition
     boxes = local_boxes(parts)
@@ -107,7 +100,7 @@ def _each_once(parts: Sequence[Part]) -> tuple[Part, ...]:
     return tuple(kept)
 
 
-def _cut_between_holes(problem: Problem, natures: "Sequence[Nature]") -> Surroundings | None:
+def _cut_between_holes(problem: Problem, natures: Sequence[Nature]) -> Surroundings | None:
     """The cells of a piece with many holes, if there is one and it can be cut."""
     parts = problem.partition
     if parts.dim != 2 or any(is_periodic(problem)):
@@ -119,7 +112,7 @@ def _cut_between_holes(problem: Problem, natures: "Sequence[Nature]") -> Surroun
 
 
 def _surrounding(
-    problem: Problem, cut: Surroundings, natures: "Sequence[Nature]", degree: int, order: int
+    problem: Problem, cut: Surroundings, natures: Sequence[Nature], degree: int, order: int
 ) -> Iterator[Part]:
     """The functions of each cell between holes: its own, and poles in the holes that it surrounds or touches."""
     parts, piece = problem.partition, cut.map.piece
@@ -133,11 +126,11 @@ def _surrounding(
         for number in (inside, *beside):
             hole = holes[number]
             for chart in charts[number]:
-                yield _in_cell(cell, _pole(piece, chart, True, order, _scaled(cell, bounds), hole.pieces), near)
+                yield _in_cell(cell, _pole(piece, chart, True, order, scaled(cell, bounds), hole.pieces), near)
                 if isinstance(chart, Slit) and chart.focus == 0:
                     round_holes.append((chart, hole))
         if round_holes:
-            for part in _images(problem, piece, round_holes, natures, order, _scaled(cell, bounds), bounds):
+            for part in _images(problem, piece, round_holes, natures, order, scaled(cell, bounds), bounds):
                 yield _in_cell(cell, part, near) if part.piece == piece else part
 
 
@@ -150,7 +143,7 @@ def _in_cell(cell: int, part: Part, near: set[int]) -> Part:
 
 def own_parts(
     problem: Problem,
-    nature: "Nature",
+    nature: Nature,
     piece: int,
     cell: int,
     bounds: Bounds,
@@ -166,42 +159,10 @@ def own_parts(
     if nature.answer:
         yield replace(nature.answer, cell=cell, chart=replace(nature.answer.chart, cells=(cell,)))  # type: ignore[call-arg]
     elif not nature.exact:
-        yield Part(piece, cell, _scaled(cell, bounds), kind, degree, pieces=() if both else None)
+        yield Part(piece, cell, scaled(cell, bounds), kind, degree, pieces=() if both else None)
 
 
-def _answer(problem: Problem, piece: int, inside: np.ndarray, source: np.ndarray) -> Part | None:
-    """A polynomial that solves a piece's equation to rounding, whatever holds on its boundary; None if none is found.
-
-    It is sought on the piece's box, and looked at `inside`, where the source is known; a source that is not defined on
-    the box, or not smooth, has none.
-    """
-    lower, upper = (np.asarray(end, float) for end in problem.partition.piece_bounds(piece))
-    chart, rng = _scaled(piece, (lower, upper)), np.random.default_rng(0)
-
-    def equation(family: Legendre, x: np.ndarray) -> np.ndarray:
-        sites = Sites(x, np.full(len(x), piece), np.zeros(len(x)), np.zeros_like(x), problem.A[piece].value(x))
-        return family.functionals(Atlas((chart,)).push(sites))
-
-    for family in (Legendre(problem.dim, degree) for degree in ANSWERS):
-        if family.size > MOST_IN_ANSWER:
-            break
-        x = rng.uniform(lower, upper, (20 + 3 * family.size, problem.dim))
-        with np.errstate(all="ignore"):
-            f = problem.f[piece].value(x)
-        if not np.isfinite(f).all():
-            break
-        matrix = equation(family, x)
-        with one_blas_thread():
-            weights = np.asarray(lstsq(matrix, f, lapack_driver="gelsy", check_finite=False)[0])  # type: ignore[index]
-        if np.linalg.norm(f - matrix @ weights) > ANSWERED * np.linalg.norm(f):
-            continue
-        if np.linalg.norm(source - equation(family, inside) @ weights) <= 10 * ANSWERED * np.linalg.norm(source):
-            known = tuple(float(weight) for weight in weights)
-            return Part(piece, piece, chart, "answer", family.degree, pieces=(), weights=known)
-    return None
-
-
-def _poles(problem: Problem, piece: int, natures: "Sequence[Nature]", order: int, own: Affine) -> Iterator[Part]:
+def _poles(problem: Problem, piece: int, natures: Sequence[Nature], order: int, own: Affine) -> Iterator[Part]:
     """The parts about the holes of a piece, and about the images that they make of each other."""
     parts, harmonic = problem.partition, natures[piece].harmonic
     round_holes: list[tuple[Slit, Hole]] = []
@@ -236,7 +197,7 @@ def _images(
     problem: Problem,
     piece: int,
     holes: Sequence[tuple[Slit, Hole]],
-    natures: "Sequence[Nature]",
+    natures: Sequence[Nature],
     order: int,
     own: Affine,
     bounds: Bounds | None = None,
@@ -293,49 +254,9 @@ def _same_metric(problem: Problem, one: int, other: int) -> bool:
     return bool(np.allclose(A / np.trace(A), B / np.trace(B), rtol=1e-12))
 
 
-@dataclass(frozen=True)
-class Nature:
-    """`harmonic`: div(A grad u) = f with a constant A, in the plane or in space; `exact`: and f is zero.
-
-    `answer` is a function that answers f, where one is known.
-    """
-
-    harmonic: bool
-    exact: bool
-    answer: Part | None = None
-
-
-NEITHER = Nature(harmonic=False, exact=False)
-
-
-def natures_of(problem: Problem) -> list[Nature]:
-    """What kind of equation each piece has."""
-    return [_nature(problem, piece) for piece in range(problem.partition.size)]
-
-
-def _nature(problem: Problem, piece: int) -> Nature:
-    """What kind of equation a piece has, from its coefficients at probe points."""
-    if problem.dim not in (2, 3) or not problem.A[piece].is_constant:
-        return NEITHER
-    lower, upper = (np.asarray(end, float) for end in problem.partition.piece_bounds(piece))
-    x = np.random.default_rng(0).uniform(lower, upper, (PROBES, problem.dim))
-    x = x[problem.partition.label(x) == piece]
-    if not len(x):
-        return NEITHER
-    _, _, lam, f = problem.pde(piece, x)
-    harmonic, exact = not lam.any(), not (lam.any() or f.any())
-    return Nature(harmonic, exact, _answer(problem, piece, x, f) if harmonic and not exact else None)
-
-
 def _scaled_box(boxes: Box, piece: int) -> Affine:
     """The piece's box, scaled to [-1, 1]^d."""
     return Affine((piece,), boxes.center[piece], np.diag(1 / boxes.halfwidth[piece]), 1.0)
-
-
-def _scaled(cell: int, bounds: Bounds) -> Affine:
-    """A cell's box, scaled to [-1, 1]^d."""
-    lower, upper = bounds
-    return Affine((cell,), (lower + upper) / 2, np.diag(2 / (upper - lower)), 1.0)
 
 
 def _own_chart(problem: Problem, piece: int, cell: int, bounds: Bounds) -> Affine:
