@@ -22,6 +22,7 @@ from jumpnet.driver.periodic import copies, cut_disks, is_periodic
 from jumpnet.driver.plan import OUTSIDE, Part, Plan
 from jumpnet.geometry import Box as DomainBox
 from jumpnet.geometry import Hole, Partition
+from jumpnet.geometry.cells import Cells
 from jumpnet.geometry.checks import Bounds
 from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import FrozenModel, Harmonics, RandomFeatures
@@ -54,11 +55,19 @@ def with_all_poles(plan: Plan, problem: Problem) -> Plan | None:
 
 
 def with_corners(plan: Plan, problem: Problem) -> Plan | None:
-    """A plan of whole pieces with powers at the corners of the domain; None if there are none, or it has them."""
-    if plan.cells is not None or any(part.kind == "corner" for part in plan.parts):
+    """A plan with powers at the corners of the domain; None if there are none, or it has them."""
+    cut = plan.cells
+    if isinstance(cut, Cells) or any(part.kind == "corner" for part in plan.parts):
         return None
-    own = [part for part in plan.parts if part.kind == "harmonic" and not part.pole]
-    more = [corner for part in own for corner in corner_parts(problem, part.piece)]
+    more: list[Part] = []
+    for piece in sorted({part.piece for part in plan.parts if part.kind == "harmonic" and not part.pole}):
+        for part in corner_parts(problem, piece):
+            if cut is None or piece != cut.map.piece:
+                more.append(part)
+            else:
+                chart: Any = part.chart
+                (cell,) = cut.map(np.asarray(chart.center)[None], np.array([piece])).tolist()
+                more.append(_in_cell(cell, part, {OUTSIDE}))
     return replace(plan, parts=(*plan.parts, *more)) if more else None
 
 
