@@ -37,6 +37,9 @@ SLOW, PATIENCE, PATIENCE_CUT = 0.8, 3, 6
 SLOW_WHOLE, PATIENCE_WHOLE = 0.4, 2
 # A whole growth that leaves more of the residual than this: the functions do not suit the solution.
 UNSUITED = 0.3
+# Other functions are kept if they leave no more than this of it; powers at corners, of which there are many at once,
+# must do more than others would in their place.
+WITH_POLES, WITH_CORNERS = 0.5, 0.05
 # Growth is lengthened or shortened by prediction, within these bounds. It aims at a part of the residual that would do:
 # one more level costs more than a degree too many, in space not much more.
 STRIDES, AIMED, AIMED_IN_SPACE = (0.5, 3.0), 0.1, 0.5
@@ -162,9 +165,9 @@ def _grow(track: _Track, solver: DirectSolver) -> Status:
         after = solver.level(plan)
         if after.residual > UNSUITED ** min(stride, 1.0) * last.residual:
             if not poles:
-                poles, after = True, _better_with(with_all_poles, after, solver)
+                poles, after = True, _better_with(with_all_poles, after, solver, WITH_POLES)
             if any(term.startswith("boundary") for term in after.large_terms()):
-                after = _better_with(with_corners, after, solver)
+                after = _better_with(with_corners, after, solver, WITH_CORNERS)
         cuttable = after.residual > SLOW_WHOLE * last.residual and Cells.possible(solver.problem.partition)
         slow, patience = (SLOW_WHOLE, PATIENCE_WHOLE) if cuttable else (SLOW, PATIENCE)
         track.add(after, slow)
@@ -176,13 +179,15 @@ def _grow(track: _Track, solver: DirectSolver) -> Status:
     return Status.STEP_LIMIT
 
 
-def _better_with(more: Callable[[Plan, Problem], Plan | None], level: Level, solver: DirectSolver) -> Level:
-    """The level with more functions if these halve its residual, else as it is."""
+def _better_with(
+    more: Callable[[Plan, Problem], Plan | None], level: Level, solver: DirectSolver, left: float
+) -> Level:
+    """The level with more functions if no more than a part of its residual is left then, else as it is."""
     plan = more(level.plan, solver.problem)
     if plan is None or plan.network.size > MOST_UNKNOWNS:
         return level
     found = solver.level(plan)
-    return found if found.residual < level.residual / 2 else level
+    return found if found.residual < left * level.residual else level
 
 
 def _cut(track: _Track, solver: DirectSolver) -> Status:
