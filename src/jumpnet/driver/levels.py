@@ -26,9 +26,9 @@ COMPARED = 400
 # How much heavier the total flux through a cut counts than the flux at a point of it, and the equation inside a cell,
 # or inside a piece whose source polynomials answer: else they meet conditions at the expense of the equation.
 BALANCE = 100.0
-# Points of a piece, of all that are drawn, at which its source is most unusual: they take part in every level, since a
-# narrow source may have no others.
-PEAKS = 8
+# Points of a piece, of all that are drawn, at which its source is unusual: so many times as far from its median as at
+# nine of ten points. So many of them take part in every level, since a narrow source may have no others.
+UNUSUAL, PEAKS = 10.0, 8
 # An answer to a source is one unknown, but looked at as if it were so many: the source may be uneven.
 ANSWERED = 60
 # When points run out, so many times as many as are needed are drawn, and in all pieces together at least so many:
@@ -251,8 +251,9 @@ class Drawn:
         peaks = np.zeros(len(rows), bool)
         for number in (number for number, term in enumerate(rows.terms) if term.startswith("pde")):
             mine = np.flatnonzero(rows.term == number)
-            unusual = np.abs(rows.rhs[mine] - np.median(rows.rhs[mine]))
-            peaks[mine[np.argsort(unusual)[-PEAKS:]]] = True
+            off = np.abs(rows.rhs[mine] - np.median(rows.rhs[mine]))
+            highest = np.argsort(off)[-PEAKS:]
+            peaks[mine[highest]] = off[highest] > UNUSUAL * np.quantile(off, 0.9)
         return Drawn(points, rows, rank, peaks)
 
     def enough(self, needed: Points) -> bool:

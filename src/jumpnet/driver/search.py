@@ -118,6 +118,12 @@ class _Track:
         """Whether the estimate meets the tolerance."""
         return self.best is not None and self.estimate <= self.tol * rms(self.best.values)
 
+    def would_do(self, after: Level) -> bool:
+        """Whether the estimate would meet the tolerance with this level as the next."""
+        assert self.last is not None
+        factor = rms(after.values - self.last.values) / max(self.last.residual, 1e-300)
+        return ROOM * max(factor, KEPT * self._factor) * after.residual <= self.tol * rms(after.values)
+
     def stride(self, before: Level, after: Level) -> float:
         """How far to grow, in units of the last growth, for the residual to become as small as it must."""
         if self._factor == 0.0 or not 0 < after.residual < before.residual:
@@ -163,7 +169,7 @@ def _grow(track: _Track, solver: DirectSolver) -> Status:
         if plan == last.plan or plan.network.size > (MOST_UNKNOWNS if plan.cells is None else MOST_BETWEEN_HOLES):
             return Status.STALLED
         after = solver.level(plan)
-        if after.residual > UNSUITED ** min(stride, 1.0) * last.residual:
+        if after.residual > UNSUITED ** min(stride, 1.0) * last.residual and not track.would_do(after):
             if not poles:
                 poles, after = True, _better_with(with_all_poles, after, solver, WITH_POLES)
             if any(term.startswith("boundary") for term in after.large_terms()):
