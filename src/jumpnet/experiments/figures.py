@@ -81,6 +81,9 @@ def dimensions(summaries: Sequence[Summary]) -> Figure:
         for summary in (s for s in mine if s.row.dim == "auto"):
             axes.axhline(summary.l2 or 0, color=colour, linewidth=0.8, linestyle="--", label='dim="auto"')
     styled(axes, xlabel="D", ylabel="L2 error")
+    tried = sorted({int(s.row.dim) for s in summaries if isinstance(s.row.dim, int)})
+    axes.set_xticks(tried, [str(dim) for dim in tried])
+    axes.minorticks_off()
     axes.legend(fontsize=7, frameon=False, labelcolor=INK)
     return figure
 
