@@ -12,7 +12,7 @@ from jumpnet.experiments import problems
 BOX = jn.Box((-1, -1), (1, 1))
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_four_materials_at_a_point_with_an_exact_solution(seed: int, tmp_path: Any) -> None:
     """u ~ r^(2/3): whole pieces converge slowly, cells that shrink towards the point reach the tolerance."""
     solution = jn.solve(problems.crossing(3.0), tol=1e-5, seed=seed)
