@@ -71,7 +71,7 @@ class Interrupt:
 # --- going on --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["LM", "Adam", pytest.param("LBFGS", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n == "LBFGS" else n for n in OPTIMIZERS])
 def test_a_run_interrupted_again_and_again_ends_with_the_same_bits(
     chain: jn.Problem, tmp_path: Path, name: str
 ) -> None:
