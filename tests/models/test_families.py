@@ -131,6 +131,13 @@ def test_families_and_their_charts_are_stored(name: str) -> None:
     assert np.array_equal(again.values(theta, at := sites(4, dim)), network.values(theta, at))
 
 
+@pytest.mark.parametrize("degree", [3, 100_000])
+def test_weights_that_do_not_go_with_their_degree_are_refused(degree: int) -> None:
+    forged = family_spec(FAMILIES["combination"][0]) | {"degree": degree, "inputs": degree}
+    with pytest.raises(SolutionError, match="damaged or forged"):
+        family_from_spec(forged)
+
+
 def test_an_unknown_family_is_refused_in_one_sentence() -> None:
     with pytest.raises(SolutionError, match="does not know"):
         family_from_spec({"family": "wavelets"})

@@ -7,14 +7,13 @@ power is a whole number. A square heated from inside has z^2 log z at its corner
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from jumpnet.charts import Affine, inverse_root
 from jumpnet.driver.plan import OUTSIDE, Part
-from jumpnet.geometry import Box, Partition, Path
 from jumpnet.geometry.checks import Floats
+from jumpnet.geometry.corners import Corner, corners_of
 from jumpnet.problem import Problem
 
 # Powers at each corner to begin with.
@@ -25,47 +24,12 @@ NEAR, STRAIGHT = 1e-5, 1e-6
 ALONG = 2000
 
 
-class Corner(NamedTuple):
-    """A corner between straight sides, and where these lead; the domain lies on the left of `before` and `after`."""
-
-    place: Floats
-    before: Floats
-    after: Floats
-
-
 def corner_parts(problem: Problem, piece: int) -> Iterator[Part]:
     """The functions of a piece with constant A at the corners of the domain that it fills."""
-    parts = problem.partition
-    for corner in corners_of(parts):
+    for corner in corners_of(problem.partition.domain):
         found = _at(problem, piece, corner)
         if found is not None:
             yield found
-
-
-def corners_of(parts: Partition) -> Iterator[Corner]:
-    """The corners between straight sides of a plane domain."""
-    if isinstance(parts.domain, Box) and parts.dim == 2:
-        (x0, y0), (x1, y1) = parts.bounds
-        loops = [np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float)]
-        straight = [np.ones(4, bool)]
-    elif isinstance(parts.domain, Path):
-        segments = [np.asarray(loop) for loop in parts.domain._loops.loops]
-        loops = [loop[:, 0] for loop in segments]
-        straight = [_straight(loop) for loop in segments]
-    else:
-        return
-    for loop, of_side in zip(loops, straight, strict=True):
-        sides = np.roll(loop, -1, axis=0) - loop
-        for at in np.flatnonzero(of_side & np.roll(of_side, 1)):
-            yield Corner(loop[at], sides[at - 1], sides[at])
-
-
-def _straight(segments: np.ndarray) -> np.ndarray:
-    """Which cubic segments are straight lines."""
-    along = segments[:, 3] - segments[:, 0]
-    across = np.stack([-along[:, 1], along[:, 0]], axis=1)[:, None]
-    off = np.abs(np.sum((segments[:, 1:3] - segments[:, :1]) * across, axis=2)).max(axis=1)
-    return off <= 1e-12 * np.sum(along**2, axis=1)
 
 
 def _at(problem: Problem, piece: int, corner: Corner) -> Part | None:

@@ -39,8 +39,10 @@ def first_plan(problem: Problem) -> Plan:
     natures = natures_of(problem)
     orders = [FIRST_ORDER if one.harmonic else 0 for one in natures]
     plan = _plan(problem, natures, "legendre", FIRST_DEGREE, orders)
+    if not any(nature.answer for nature in natures):
+        return plan
     # A source hardly ever goes with the values at a corner.
-    return (with_corners(plan, problem) if any(nature.answer for nature in natures) else None) or plan
+    return with_corners(plan, problem) or plan
 
 
 def with_all_poles(plan: Plan, problem: Problem) -> Plan | None:

@@ -64,11 +64,13 @@ class Attempt:
             f"{name} in {own.count(name)} of {len(plan.exact) if plan.cells is None else plan.cells.size} {what}"
             for name in sorted(set(own))
         ]
-        poles, answers = sum(part.pole for part in plan.parts), sum(part.kind == "answer" for part in plan.parts)
-        with_poles = f", {poles} sets of poles outside them" if poles else ""
-        with_poles += f", sources answered in {answers}" if answers else ""
+        corners, answers = (sum(part.kind == kind for part in plan.parts) for kind in ("corner", "answer"))
+        poles = sum(part.pole for part in plan.parts) - corners
+        others = f", {poles} sets of poles outside them" if poles else ""
+        others += f", powers at {corners} corners" if corners else ""
+        others += f", sources answered in {answers}" if answers else ""
         worst = "" if self.status is Status.CONVERGED else f"; met worst: {level.large_terms()[0]}"
-        return f"direct: {' and '.join(kinds)}{with_poles}, {level.network.size} unknowns{worst}"
+        return f"direct: {' and '.join(kinds)}{others}, {level.network.size} unknowns{worst}"
 
 
 class _Track:

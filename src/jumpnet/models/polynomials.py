@@ -50,9 +50,12 @@ class Combination:
     weights: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        wanted = Legendre(self.inputs, self.degree).size
-        if len(self.weights) != wanted:
-            raise SolutionError(f"there are {len(self.weights)} weights for {wanted} polynomials; the file is damaged.")
+        # Not the number that is wanted: of a forged degree it may be too long to be written.
+        if len(self.weights) != Legendre(self.inputs, self.degree).size:
+            raise SolutionError(
+                f"{len(self.weights)} weights do not go with polynomials of degree {self.degree} in {self.inputs} "
+                "coordinates; the file is damaged or forged."
+            )
 
     @property
     def size(self) -> int:
