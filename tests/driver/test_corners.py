@@ -8,6 +8,7 @@ import jumpnet as jn
 from jumpnet.driver.corners import corner_parts
 from jumpnet.driver.features import first_plan
 from jumpnet.driver.natures import natures_of
+from jumpnet.models.wedges import Crack, Wedge
 
 SQUARE = jn.Box((-1, -1), (1, 1))
 L_SHAPE = jn.Polygon([(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)])
@@ -58,26 +59,80 @@ def test_a_power_at_a_corner_is_found(angle: float) -> None:
 def test_powers_follow_the_conditions_and_the_metric() -> None:
     sides = {"left": jn.Neumann(0.0), "x2": jn.Dirichlet(0.0), "right": jn.Dirichlet(0.0)}
     mixed = jn.Problem(jn.Partition(SQUARE), boundary=sides)
-    firsts = sorted(part.powers[0] for part in corner_parts(mixed, 0))
+    firsts = sorted(part.powers[0] for part in corner_parts(mixed, {0}))
     np.testing.assert_allclose(firsts, [1, 1, 2, 2])
     turned = jn.Problem(jn.Partition(SQUARE), A=[[[2.0, 1.0], [1.0, 2.0]]])
     # The map that makes A the identity leaves corners of 60 and 120 degrees.
-    np.testing.assert_allclose(sorted(part.powers[0] for part in corner_parts(turned, 0)), [1.5, 1.5, 3, 3])
+    np.testing.assert_allclose(sorted(part.powers[0] for part in corner_parts(turned, {0})), [1.5, 1.5, 3, 3])
 
 
-def test_a_corner_whose_cut_would_meet_the_domain_again_is_left_alone() -> None:
+def test_a_cut_that_would_meet_the_piece_again_ends_before() -> None:
     horseshoe = jn.Polygon([(-1, -1), (1, -1), (1, 1), (0.9, 1), (0.9, -0.9), (-0.9, -0.9), (-0.9, 1), (-1, 1)])
     problem = jn.Problem(jn.Partition(horseshoe), f=1.0)
-    places = {tuple(np.round(np.asarray(part.chart.center), 3)) for part in corner_parts(problem, 0)}
-    assert (-1.0, -1.0) in places
-    assert (0.9, -0.9) not in places, "from there the cut leads through the hollow into the other leg"
+    family = {part.place: part.family for part in corner_parts(problem, {0})}
+    assert isinstance(family[-1.0, -1.0], Wedge)
+    assert isinstance(family[0.9, -0.9], Crack), "from there the cut leads through the hollow into the other leg"
 
 
 def test_corners_with_an_inclusion_or_a_periodic_side_have_no_powers() -> None:
     filled = jn.Partition(SQUARE, [jn.Disk((-1, -1), 0.3) & SQUARE])
-    assert len(list(corner_parts(jn.Problem(filled), 0))) == 3
+    assert len(list(corner_parts(jn.Problem(filled), {0}))) == 3
     periodic = jn.Problem(jn.Partition(SQUARE), f="sin(pi*x1)", boundary=jn.Periodic())
-    assert not list(corner_parts(periodic, 0))
+    assert not list(corner_parts(periodic, {0}))
+
+
+@pytest.mark.parametrize("k", [3.0, 10.0, 1000.0])
+def test_a_chessboard_conducts_like_the_geometric_mean(k: float) -> None:
+    """Four squares, two of them k times as conductive: Keller's theorem says sqrt(k), whatever k is."""
+    lower = [jn.Box((0, 0), (0.5, 0.5)), jn.Box((0.5, 0.5), (1, 1)), jn.Box((0.5, 0), (1, 0.5))]
+    parts = jn.Partition(jn.Box((0, 0), (1, 1)), lower)
+    ends = {"left": jn.Dirichlet(0.0), "right": jn.Dirichlet(1.0), "x2": jn.Neumann(0.0)}
+    problem = jn.Problem(parts, A=[k, 1.0, 1.0, k], boundary=ends)
+    solution = jn.solve(problem, tol=1e-8)
+    assert solution.status is jn.Status.CONVERGED
+    t, weight = np.polynomial.legendre.leggauss(24)
+    flux = 0.0
+    for A, y in ((1.0, 0.25), (k, 0.75)):
+        x = np.stack([np.full(24, 0.25), y + t / 4], axis=1)
+        flux += float(weight / 4 @ (A * solution.grad(x)[:, 0]))
+    assert abs(flux / np.sqrt(k) - 1) < 1e-6
+
+
+TRIANGLE = jn.Polygon([(-0.5, -0.5), (0.5, -0.4), (0.0, 0.4)])
+
+
+@pytest.mark.parametrize(
+    ("piece", "A", "f"),
+    [
+        (jn.Box((-0.3, -0.2), (0.4, 0.5)), [1.0, 1000.0], 0.0),
+        (jn.Box((-0.3, -0.2), (0.4, 0.5)), [[[4.0, 1.0], [1.0, 2.0]], 10.0], 0.0),
+        (TRIANGLE, [1.0, 0.01], 1.0),
+    ],
+    ids=["a square, k = 1000", "anisotropic, complex powers", "a heated triangle"],
+)
+def test_inclusions_with_corners(piece: jn.Polygon, A: list[object], f: float) -> None:
+    """Cells took minutes to 1e-5."""
+    problem = jn.Problem(jn.Partition(SQUARE, [piece]), A=A, f=f, boundary=jn.Dirichlet("x1"))
+    solution, finer = (jn.solve(problem, tol=tol, seed=seed) for tol, seed in ((1e-6, 0), (1e-10, 1)))
+    assert solution.status is jn.Status.CONVERGED
+    assert len(solution.theta) < 600
+    x, label = problem.partition.sample_interior(400, seed=3)
+    error = np.sqrt(np.mean((solution(x, label) - finer(x, label)) ** 2))
+    assert error < 3 * solution.estimate < 3e-5
+
+
+def test_squares_in_rows_are_cut_apart_and_conduct_as_they_must() -> None:
+    """Keller's theorem: an array that looks the same from both sides conducts K with contrast k, and 1/K with 1/k."""
+    squares = [jn.Box((x - 0.25, y - 0.25), (x + 0.25, y + 0.25)) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
+    ends = {"left": jn.Dirichlet(0.0), "right": jn.Dirichlet(1.0), "x2": jn.Neumann(0.0)}
+    conducts = []
+    for k in (10.0, 0.1):
+        problem = jn.Problem(jn.Partition(SQUARE, squares), A=[1.0, *[k] * 4], boundary=ends)
+        solution = jn.solve(problem, tol=1e-6)
+        assert solution.status is jn.Status.CONVERGED
+        assert "cells" in solution.settings["method"]
+        conducts.append(solution.net_flux("right").value)
+    assert abs(np.prod(conducts) - 1) < 1e-5
 
 
 @pytest.mark.parametrize("f", [1.0, "sin(3*x1)*cos(2*x2)"])

@@ -12,9 +12,10 @@ from jumpnet._precision import float64
 from jumpnet.charts import Affine, Pole, Slit
 from jumpnet.errors import SolutionError
 from jumpnet.models import Frozen, LinearSystem, network_from_spec, network_spec
-from jumpnet.models.families import Powers, Products, Ridges, Solid, Wedge, family_from_spec, family_spec
+from jumpnet.models.families import Powers, Products, Ridges, Solid, family_from_spec, family_spec
 from jumpnet.models.frozen import Features
 from jumpnet.models.polynomials import Combination, Legendre
+from jumpnet.models.wedges import Crack, Wedge
 from jumpnet.optim import Direct
 from jumpnet.rows import Sites, row_family, stack
 
@@ -29,7 +30,10 @@ FAMILIES = {
     "solid": (Solid(4), 3),
     "solid, exterior": (Solid(4, exterior=True), 3),
     "ridges": (Ridges(2, 6, 0.7, seed=3), 2),
-    "wedge": (Wedge(3, 2 / 3, 2 / 3), 2),
+    "wedge": (Wedge((2 / 3, 4 / 3, 2.0)), 2),
+    "wedge, complex powers": (Wedge((0.7, 0.7, 2.0), (0.3, -0.3, 0.0)), 2),
+    "crack": (Crack((2 / 3, 4 / 3, 2.0), np.pi / 3), 2),
+    "crack, complex powers": (Crack((0.7, 0.7), np.pi / 3, (0.3, -0.3)), 2),
     "combination": (Combination(2, 2, (0.5, -1.0, 2.0, 0.25, 3.0, -0.75)), 2),
 }
 
@@ -53,8 +57,9 @@ def plain(family: Any, index: int) -> Any:
             return lambda y: part((y[0] + 1j * y[1]) ** n)
         return (lambda y: 1.0 + 0 * y[0]) if family.constant else (lambda y: 0.5 * jnp.log(y[0] ** 2 + y[1] ** 2))
     if isinstance(family, Wedge):
-        p, part = family.first + index % 3 * family.step, (jnp.real, jnp.imag)[index // 3]
-        whole = abs(p - round(p)) < 1e-12
+        p = complex(family.powers[index % 3], (family.imaginary or (0, 0, 0))[index % 3])
+        part = (jnp.real, jnp.imag)[index // 3]
+        whole = abs(p - round(p.real)) < 1e-12
         return lambda y: part((y[0] + 1j * y[1]) ** p * (jnp.log(y[0] + 1j * y[1]) if whole else 1.0))
     raise AssertionError
 
@@ -68,7 +73,16 @@ def sites(n: int, dim: int, a0: Any = 1.0, a1: Any = 0.0, a2: Any = 0.0, x: Any 
 
 
 @pytest.mark.parametrize(
-    "name", ["Legendre 1-D", "Legendre 2-D", "Legendre 3-D, no constant", "powers", "powers with log", "wedge"]
+    "name",
+    [
+        "Legendre 1-D",
+        "Legendre 2-D",
+        "Legendre 3-D, no constant",
+        "powers",
+        "powers with log",
+        "wedge",
+        "wedge, complex powers",
+    ],
 )
 def test_functionals_are_those_of_the_functions_written_down(name: str) -> None:
     family, dim = FAMILIES[name]
@@ -79,12 +93,11 @@ def test_functionals_are_those_of_the_functions_written_down(name: str) -> None:
     assert found.shape == (6, family.size)
     expected = []
     with float64():
+        x = jnp.asarray(at.x)
         for index in range(family.size):
             f = plain(family, index)
-            expected.append(
-                [a0[i] * f(x) + a1[i] @ jax.grad(f)(x) + jnp.sum(a2[i] * jax.hessian(f)(x))
-                 for i, x in enumerate(jnp.asarray(at.x))]
-            )  # fmt: skip
+            values, slopes, seconds = (jax.vmap(of)(x) for of in (f, jax.grad(f), jax.hessian(f)))
+            expected.append(a0 * values + jnp.sum(a1 * slopes, axis=1) + jnp.sum(a2 * seconds, axis=(1, 2)))
     expected = np.array(expected, float).T
     if isinstance(family, Legendre):
         found, expected = (part[:, np.lexsort(part)] for part in (found, expected))
@@ -110,7 +123,7 @@ def test_derivatives_against_differences(name: str) -> None:
             np.testing.assert_allclose(found, (plus - minus) / (2 * h), rtol=0, atol=1e-5 * (1 + np.abs(plus).max()))
 
 
-@pytest.mark.parametrize("name", ["powers", "powers with log", "solid", "solid, exterior"])
+@pytest.mark.parametrize("name", ["powers", "powers with log", "solid", "solid, exterior", "crack"])
 def test_harmonic_functions_are_harmonic_and_independent(name: str) -> None:
     family, dim = FAMILIES[name]
     many = sites(60, dim, 0.0, 0.0, np.eye(dim))
@@ -118,6 +131,25 @@ def test_harmonic_functions_are_harmonic_and_independent(name: str) -> None:
     assert np.abs(family.functionals(many)).max() <= 1e-11 * np.abs(values).max()
     normalised = values / np.linalg.norm(values, axis=0)
     assert np.linalg.matrix_rank(normalised, tol=1e-10) == family.size
+
+
+def test_a_crack_is_a_power_beside_a_smooth_function() -> None:
+    """Around the corner, from one bank of the cut to the other, it changes by a multiple of t^p."""
+    powers = np.array([0.7, 2.0, 3.4])
+    # z = -t on both banks is the end of what the functions are for; their continuation goes by the residue.
+    t = np.geomspace(1e-6, 0.02, 9)
+    angle = 0.9 * np.pi
+    x = np.stack([t * np.cos(angle), t * np.sin(angle)], axis=1)
+    crack = Crack(tuple(powers), 0.1 * np.pi)
+    values = crack.functionals(sites(9, 2, x=x))
+    z, smooth = (x[:, 0] + 1j * x[:, 1])[:, None], np.arange(8)
+    # Least squares by z^p (z^p log z) and a Taylor polynomial leaves nothing.
+    singular = np.where(powers == 2, z**2 * np.log(z), z**powers)
+    for k in range(3):
+        f = values[:, k] + 1j * values[:, 3 + k]
+        columns = np.concatenate([singular[:, k : k + 1], z**smooth], axis=1)
+        weights = np.linalg.lstsq(columns / np.abs(columns).max(axis=0), f, rcond=1e-15)[0]
+        assert np.abs(columns / np.abs(columns).max(axis=0) @ weights - f).max() < 1e-11 * np.abs(f).max()
 
 
 @pytest.mark.parametrize("name", FAMILIES)

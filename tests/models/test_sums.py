@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from jumpnet.models.families import Powers, Products, Solid, Wedge
+from jumpnet.models.families import Powers, Products, Solid
 from jumpnet.models.polynomials import Combination, Legendre
 from jumpnet.models.sums import summed
+from jumpnet.models.wedges import Crack, Wedge
 from jumpnet.rows import Sites
 
 FAMILIES = [
@@ -20,7 +21,8 @@ FAMILIES = [
     Powers(0, constant=True),
     Products(3),
     Solid(3),
-    Wedge(3, 2 / 3, 2 / 3),
+    Wedge((2 / 3, 4 / 3, 2.0)),
+    Crack((2 / 3, 4 / 3, 2.0), 1.0),
     Combination(2, 1, (0.5, -1.0, 2.0)),
 ]
 

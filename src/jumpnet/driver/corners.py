@@ -1,67 +1,109 @@
-"""Corners of the domain: the functions that solutions have there, whatever the rest of the problem is.
+"""Corners: the functions that solutions have there, whatever the rest of the problem is.
 
-At a corner between straight sides, a solution of div(A grad u) = f with constant A is a smooth function and a sum of
-known ones: in coordinates that make A the identity, powers z^(k pi/omega) of the distance, omega being the angle of
-the corner (k - 1/2 for k, where values are given on one side and the flux on the other), with a logarithm where the
-power is a whole number. A square heated from inside has z^2 log z at its corners, a re-entrant corner z^(2/3).
+At a point where straight walls meet, a solution of div(A grad u) = f with A constant in each piece is a smooth function
+in each of them and a sum of powers of the distance, with a logarithm where the power is a whole number. A square heated
+from inside has z^2 log z at its corners, a re-entrant corner z^(2/3), a square inclusion of conductivity 10 z^0.73.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from jumpnet.charts import Affine, inverse_root
+from jumpnet.driver.exponents import Sector, exponents
 from jumpnet.driver.plan import OUTSIDE, Part
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.corners import Corner, corners_of
+from jumpnet.models.wedges import WHOLE
 from jumpnet.problem import Problem
 
-# Powers at each corner to begin with.
-FIRST = 3
-# A corner is looked at from so near, relative to the domain; sides that turn by less are one.
-NEAR, STRAIGHT = 1e-5, 1e-6
-# Points at which the cut of the powers, which leads away from the corner, must be outside the domain.
-ALONG = 2000
+# Powers at each corner to begin with: so many, and all below this.
+FIRST, LOW = 3, 3.0
+# So many are known.
+MOST, HIGHEST = 60, 32.0
+# Points at which the cut of the powers, which leads away from the corner, is looked at, and how far it may come of the
+# way on which it meets the piece again.
+ALONG, OF_THE_WAY = 2000, 0.5
+# Cuts that would be shorter than this, relative to the domain, are none.
+SHORTEST = 1e-3
 
 
-def corner_parts(problem: Problem, piece: int) -> Iterator[Part]:
-    """The functions of a piece with constant A at the corners of the domain that it fills."""
-    for corner in corners_of(problem.partition.domain):
-        found = _at(problem, piece, corner)
-        if found is not None:
-            yield found
+def corner_parts(problem: Problem, harmonic: set[int], broken: bool = False) -> Iterator[Part]:
+    """The functions at corners all of whose pieces are among those with constant A.
+
+    With `broken`, only at those whose powers are not all whole numbers. Others are smooth where nothing disturbs them:
+    a logarithm comes with a source, or with values that do not go together.
+    """
+    for corner in corners_of(problem.partition):
+        if set(corner.pieces) <= {OUTSIDE, *harmonic}:
+            yield from _at(problem, corner, broken)
 
 
-def _at(problem: Problem, piece: int, corner: Corner) -> Part | None:
-    """The functions at one corner; None if the piece does not fill it, or its powers would be cut inside the domain."""
+def _at(problem: Problem, corner: Corner, broken: bool) -> Iterator[Part]:
+    """The functions of each piece at one corner."""
+    place, sides, pieces = corner
+    ends = None
+    if OUTSIDE in pieces:
+        first = pieces.index(OUTSIDE) + 1  # so that it comes last
+        sides, pieces = np.roll(sides, -first, axis=0), pieces[first:] + pieces[:first]
+        kinds = [_kind(problem, place, side) for side in (sides[0], sides[-1])]
+        if pieces.count(OUTSIDE) > 1 or None in kinds or "periodic" in kinds:
+            return
+        ends = kinds[0] == "dirichlet", kinds[1] == "dirichlet"
+    A = {piece: problem.A[piece].value(place[None])[0] for piece in pieces if piece != OUTSIDE}
+    walls = {piece: _complex(sides, inverse_root(A[piece])) for piece in A}
+    unit = np.linalg.norm(sides, axis=1)
+    sectors = []
+    for at, piece in enumerate(pieces):
+        if piece != OUTSIDE:
+            before, after = (walls[piece][k % len(sides)] / unit[k % len(sides)] for k in (at, at + 1))
+            angle = float(np.angle(after / before) % (2 * np.pi))
+            size = float(np.sqrt(np.linalg.det(A[piece])))
+            # Rounded, since the corners of a regular figure are all alike.
+            sectors.append(Sector(round(angle, 13), round(abs(after / before), 13), size))
+    powers = exponents(tuple(sectors), ends, HIGHEST)[:MOST]
+    if broken and np.all(np.abs(powers - np.round(np.real(powers))) < WHOLE):
+        return
+    for piece in A:
+        for begin, end in _gaps(pieces, piece):
+            gap = float(np.angle(walls[piece][end] / walls[piece][begin]) % (2 * np.pi))
+            middle = walls[piece][begin] / abs(walls[piece][begin]) * np.exp(0.5j * gap)
+            cut = _cut(problem, place, piece, inverse_root(A[piece]), middle)
+            if cut is not None and len(powers):
+                chart, ends_inside = cut
+                others = tuple(sorted(set(pieces) - {piece}))
+                count = min(max(FIRST, int(np.count_nonzero(np.real(powers) < LOW))), len(powers))
+                known, opening = tuple(powers.tolist()), gap / 2 if ends_inside else 0.0
+                yield Part(piece, piece, chart, "corner", count, True, others, powers=known, opening=opening)
+
+
+def _complex(vectors: Floats, transform: Floats) -> np.ndarray:
+    """Vectors after a linear map, as complex numbers."""
+    y = vectors @ transform.T
+    return y[:, 0] + 1j * y[:, 1]
+
+
+def _gaps(pieces: Sequence[int], piece: int) -> Iterator[tuple[int, int]]:
+    """The sides between which a piece is not: where each gap begins and where it ends, anticlockwise."""
+    mine = [at for at, other in enumerate(pieces) if other == piece]
+    for at, after in zip(mine, mine[1:] + mine[:1], strict=True):
+        yield (at + 1) % len(pieces), after
+
+
+def _cut(problem: Problem, place: Floats, piece: int, metric: Floats, along: complex) -> tuple[Affine, bool] | None:
+    """Coordinates in which a cut leads along the negative real axis, and whether it must end, at -1, before it meets
+    the piece again. None if it would be too short."""
     parts, size = problem.partition, problem.partition.domain.size
-    metric = inverse_root(problem.A[piece].value(corner.place[None])[0])
-    back = np.linalg.inv(metric)
-    begin, end = (complex(*(metric @ side)) for side in (corner.after, -corner.before))
-    angle = float(np.angle(end / begin) % (2 * np.pi))
-    if not STRAIGHT < angle < 2 * np.pi - STRAIGHT or abs(angle - np.pi) < STRAIGHT:
-        return None
-    middle = begin / abs(begin) * np.exp(0.5j * angle)  # the direction of half the angle, which becomes the real axis
-
-    def places(directions: np.ndarray, lengths: np.ndarray) -> Floats:
-        away = np.stack([np.real(directions), np.imag(directions)], axis=1) @ back.T
-        return corner.place + lengths[:, None] * away / np.linalg.norm(away, axis=1, keepdims=True)
-
-    inside = places(middle * np.exp(1j * angle * np.linspace(-0.48, 0.48, 9)), np.full(9, NEAR * size))
-    behind = places(np.full(ALONG, -middle), 2 * size * np.linspace(1 / ALONG, 1, ALONG))
-    if np.any(parts.label(inside) != piece) or np.any(parts.domain.contains(behind)):
-        return None
-    kinds = [_kind(problem, corner.place, side) for side in (corner.after, -corner.before)]
-    if None in kinds or "periodic" in kinds:
-        return None
-    given = [kind == "dirichlet" for kind in kinds]
-    step = np.pi / angle
-    turn = np.array([[middle.real, middle.imag], [-middle.imag, middle.real]])
+    away = np.linalg.solve(metric, [along.real, along.imag])
+    lengths = 2 * size * np.linspace(1 / ALONG, 1, ALONG) / np.linalg.norm(away)
+    met = np.flatnonzero(parts.label(place + lengths[:, None] * away) == piece)
+    turn = -np.array([[along.real, along.imag], [-along.imag, along.real]])
+    if len(met):
+        reach = OF_THE_WAY * lengths[met[0]]
+        return (Affine((piece,), place, turn @ metric, float(reach)), True) if reach > SHORTEST * size else None
     lower, upper = (np.asarray(bound, float) for bound in parts.bounds)
-    reach = float(np.linalg.norm(np.abs(metric) @ (upper - lower)))
-    powers = (step if given[0] == given[1] else step / 2, step)
-    chart = Affine((piece,), corner.place, turn @ metric, reach)
-    return Part(piece, piece, chart, "corner", FIRST, True, (OUTSIDE,), powers=powers)
+    reach = np.linalg.norm(np.abs(metric) @ (upper - lower))
+    return Affine((piece,), place, turn @ metric, float(reach)), False
 
 
 def _kind(problem: Problem, place: Floats, side: Floats) -> str | None:

@@ -24,13 +24,14 @@ from jumpnet.geometry import Box as DomainBox
 from jumpnet.geometry import Hole, Partition
 from jumpnet.geometry.cells import Cells
 from jumpnet.geometry.checks import Bounds
+from jumpnet.geometry.corners import corners_of
 from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import FrozenModel, Harmonics, RandomFeatures
 from jumpnet.problem import Problem
 
 # Where the first attempt starts; smooth pieces need about twice as much for 1e-8.
 FIRST_DEGREE, FIRST_ORDER = 6, 4
-# A piece with more holes than this is cut between them, where its functions are harmonic.
+# A piece with constant A and more holes and corners of them than this is cut between holes.
 MANY_HOLES = 16
 
 
@@ -39,10 +40,8 @@ def first_plan(problem: Problem) -> Plan:
     natures = natures_of(problem)
     orders = [FIRST_ORDER if one.harmonic else 0 for one in natures]
     plan = _plan(problem, natures, "legendre", FIRST_DEGREE, orders)
-    if not any(nature.answer for nature in natures):
-        return plan
     # A source hardly ever goes with the values at a corner.
-    return with_corners(plan, problem) or plan
+    return with_corners(plan, problem, broken=not any(nature.answer for nature in natures)) or plan
 
 
 def with_all_poles(plan: Plan, problem: Problem) -> Plan | None:
@@ -56,20 +55,21 @@ def with_all_poles(plan: Plan, problem: Problem) -> Plan | None:
     return replace(plan, parts=(*plan.parts, *more)) if more else None
 
 
-def with_corners(plan: Plan, problem: Problem) -> Plan | None:
-    """A plan with powers at the corners of the domain; None if there are none, or it has them."""
+def with_corners(plan: Plan, problem: Problem, broken: bool = False) -> Plan | None:
+    """A plan with powers at corners (with `broken`, where these are not whole); None if there are no more of them."""
     cut = plan.cells
-    if isinstance(cut, Cells) or any(part.kind == "corner" for part in plan.parts):
+    if isinstance(cut, Cells):
         return None
+    harmonic = {part.piece for part in plan.parts if part.kind == "harmonic" and not part.pole}
+    known = {part.place for part in plan.parts if part.kind == "corner"}
     more: list[Part] = []
-    for piece in sorted({part.piece for part in plan.parts if part.kind == "harmonic" and not part.pole}):
-        for part in corner_parts(problem, piece):
-            if cut is None or piece != cut.map.piece:
-                more.append(part)
-            else:
-                chart: Any = part.chart
-                (cell,) = cut.map(np.asarray(chart.center)[None], np.array([piece])).tolist()
-                more.append(_in_cell(cell, part, {OUTSIDE}))
+    for part in corner_parts(problem, harmonic, broken):
+        if part.place in known:
+            continue
+        if cut is not None and part.piece == cut.map.piece:
+            (cell,) = cut.map(np.array([part.place]), np.array([part.piece])).tolist()
+            part = _in_cell(cell, part, set(part.pieces or ()))
+        more.append(part)
     return replace(plan, parts=(*plan.parts, *more)) if more else None
 
 
@@ -117,8 +117,10 @@ def _cut_between_holes(problem: Problem, natures: Sequence[Nature]) -> Surroundi
     if parts.dim != 2 or any(is_periodic(problem)):
         return None
     for piece, nature in enumerate(natures):
-        if nature.harmonic and len(parts.holes(piece)) > MANY_HOLES:
-            return Surroundings.of(parts, piece)
+        if nature.harmonic and len(parts.holes(piece)) > 1:
+            corners = sum(piece in corner.pieces for corner in corners_of(parts) if OUTSIDE not in corner.pieces)
+            if len(parts.holes(piece)) + corners > MANY_HOLES:
+                return Surroundings.of(parts, piece)
     return None
 
 

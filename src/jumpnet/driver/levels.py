@@ -9,8 +9,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from jumpnet.collocation import Collocation, Points, Stream, collocate
+from jumpnet.driver.graded import equations_near
 from jumpnet.driver.plan import Part, Places, Plan
 from jumpnet.geometry.cells import CellPoints, Cells, Runs
+from jumpnet.geometry.corners import Corner, corners_of
 from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import Frozen, LinearSystem
 from jumpnet.optim import Direct
@@ -118,11 +120,19 @@ class DirectSolver:
         if drawn is None or not drawn.enough(needed):
             drawn = self._drawn[stream] = Drawn.of(self.problem, needed, self.seed, stream)
         rows = drawn.first(needed, solved)
+        places = {part.place for part in plan.parts if part.kind == "corner"}
+        corners = [corner for corner in self._corners if tuple(corner.place.tolist()) in places] if places else []
+        if corners:
+            rows = stack([rows, equations_near(self.problem, corners, needed, stream)])
         if plan.cells is None:
             rows = weigh(rows, "balanced", self.halfwidth)
         else:
             rows = self._with_cuts(plan, plan.cells, network, rows, stream)
         return self._lifted(rows, np.where(plan.answered, BALANCE, 1.0))
+
+    @cached_property
+    def _corners(self) -> tuple[Corner, ...]:
+        return tuple(corners_of(self.problem.partition))
 
     def _with_cuts(self, plan: Plan, cells: Surroundings, network: Frozen, rows: Rows, stream: Stream) -> Rows:
         """Rows of whole pieces with those on the cuts between holes, weighted by the sizes of the cells."""

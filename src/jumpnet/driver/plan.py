@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -13,9 +14,10 @@ from jumpnet.driver import traces
 from jumpnet.geometry.cells import Cells
 from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import Frozen
-from jumpnet.models.families import Family, Powers, Products, Ridges, Solid, Wedge
+from jumpnet.models.families import Family, Powers, Products, Ridges, Solid
 from jumpnet.models.frozen import Features
 from jumpnet.models.polynomials import Combination, Legendre
+from jumpnet.models.wedges import Crack, Wedge
 
 # The outside of the domain, where a piece is meant.
 OUTSIDE = -1
@@ -29,7 +31,7 @@ class Part:
 
     `kind` is "legendre" (polynomials), "harmonic", "products" (of poles and polynomials), "ridges" (random ones of
     size `scale`, as many as the degree), "answer" (one polynomial with known `weights`, which answers a source) or
-    "corner" (powers about a corner: the first of them and the step, as many as the degree).
+    "corner" (powers about a corner, the first so many of `powers`; those with an `opening` are cut along a segment).
     Charts of the piece's own coordinates have growing harmonic functions, charts about a pole decaying ones. `pieces`
     are those on whose interfaces with this piece the part matters most, None for all of them and the outer boundary.
     `cell` is the piece itself, where that is not cut.
@@ -44,7 +46,14 @@ class Part:
     pieces: tuple[int, ...] | None = None
     scale: float = 0.5
     weights: tuple[float, ...] = ()
-    powers: tuple[float, float] = (1.0, 1.0)
+    powers: tuple[complex, ...] = ()
+    opening: float = 0.0
+
+    @property
+    def place(self) -> tuple[float, ...]:
+        """Where functions about a point have it."""
+        chart: Any = self.chart
+        return tuple(np.asarray(chart.center).tolist())
 
     @property
     def solves(self) -> bool:
@@ -60,7 +69,10 @@ class Part:
         if self.kind == "answer":
             return Combination(dim, self.degree, self.weights)
         if self.kind == "corner":
-            return Wedge(self.degree, *self.powers)
+            known = np.array(self.powers[: self.degree])
+            powers, imaginary = (tuple(part.tolist()) for part in (np.real(known), np.imag(known)))
+            imaginary = imaginary if any(imaginary) else ()
+            return Crack(powers, self.opening, imaginary) if self.opening else Wedge(powers, imaginary)
         if self.kind == "ridges":
             return Ridges(dim, self.degree, self.scale, seed=self.piece)
         if self.kind == "legendre":
@@ -73,7 +85,8 @@ class Part:
         """With a degree about a third higher (times `stride`); the same part where it is as large as it may be."""
         if self.kind == "answer":
             return self
-        more = replace(self, degree=self.degree + max(1, ceil(stride * max(2, self.degree // 3))))
+        degree = self.degree + max(1, ceil(stride * max(2, self.degree // 3)))
+        more = replace(self, degree=min(degree, len(self.powers)) if self.kind == "corner" else degree)
         return more if more.family.size <= LARGEST else self
 
 

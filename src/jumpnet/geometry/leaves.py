@@ -19,6 +19,7 @@ from jumpnet.geometry.patches import Flipped, Trimmed
 from jumpnet.geometry.randomness import EvenlySpread
 from jumpnet.geometry.slivers import across
 from jumpnet.geometry.stretches import Stretch, followed, unbroken
+from jumpnet.geometry.tracing import Wall
 
 POOL = 512
 """Points at which a leaf that walls run through is looked at."""
@@ -68,14 +69,19 @@ def paths_of(partition: Partition) -> tuple[Path, ...] | None:
     """The walls of a partition as curves, None if one of them is not given as such."""
     found = []
     for wall in partition._walls.walls:
-        patch = wall.patch
-        while isinstance(patch, Flipped | Trimmed):  # what is kept of a patch, and which side is out, labels tell
-            patch = patch.patch
-        path = path_of(patch)
+        path = path_of_wall(wall)
         if path is None:
             return None
         found.append(path)
     return tuple(found)
+
+
+def path_of_wall(wall: Wall) -> Path | None:
+    """A wall as a curve; what is kept of it, and which side is out, labels tell."""
+    patch = wall.patch
+    while isinstance(patch, Flipped | Trimmed):
+        patch = patch.patch
+    return path_of(patch)
 
 
 def looked_at(partition: Partition, paths: tuple[Path, ...], box: Bounds, walls: Stretch) -> Leaf:

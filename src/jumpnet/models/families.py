@@ -12,11 +12,10 @@ from jaxtyping import Float
 
 from jumpnet.errors import SolutionError
 from jumpnet.models.checked import LARGEST, from_fields
+from jumpnet.models.complexes import complex_functional
 from jumpnet.models.polynomials import Combination, Legendre, Matrix
+from jumpnet.models.wedges import Crack, Wedge
 from jumpnet.rows import Sites
-
-# A power this near to a whole number is one; a corner itself is looked at from so near.
-WHOLE, TINY = 1e-9, 1e-200
 
 
 class Family(Protocol):
@@ -54,7 +53,7 @@ class Powers:
 
     def functionals(self, sites: Sites) -> Matrix:
         """The functional of every site, function by function."""
-        z, a0, b1, b2 = _complex_functional(sites)
+        z, a0, b1, b2 = complex_functional(sites)
         n = np.arange(1, self.degree + 1)
         powers = np.cumprod(np.broadcast_to(z, (len(z), self.degree)), axis=1)
         ones = np.ones_like(z)
@@ -69,49 +68,6 @@ class Powers:
         if self.logarithm:
             columns.append(a0 * np.log(np.abs(z)) + (b1 / z - b2 / z**2).real)
         return np.concatenate(columns, axis=1)
-
-
-def _complex_functional(sites: Sites) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """z and a0, b1, b2 as columns: a0 f + b1 f' + b2 f'' is the functional of a complex-differentiable f."""
-    y, a0, a1, a2 = (np.asarray(part) for part in (sites.x, sites.a0, sites.a1, sites.a2))
-    # d/dy1 = f', d/dy2 = i f'.
-    b1, b2 = a1[:, 0] + 1j * a1[:, 1], a2[:, 0, 0] - a2[:, 1, 1] + 2j * a2[:, 0, 1]
-    return (y[:, 0] + 1j * y[:, 1])[:, None], a0[:, None], b1[:, None], b2[:, None]
-
-
-@dataclass(frozen=True)
-class Wedge:
-    """Re and Im of z^p for p = first, first + step, ..., as many as `degree`; z^p log z where p is a whole number.
-
-    They are smooth but on the negative real axis: harmonic functions beside a corner at the origin.
-    """
-
-    degree: int
-    first: float
-    step: float
-
-    @property
-    def inputs(self) -> int:
-        """The number of coordinates."""
-        return 2
-
-    @property
-    def size(self) -> int:
-        """The number of functions."""
-        return 2 * self.degree
-
-    def functionals(self, sites: Sites) -> Matrix:
-        """The functional of every site, function by function."""
-        z, a0, b1, b2 = _complex_functional(sites)
-        z = np.where(z == 0, TINY, z)
-        power = self.first + self.step * np.arange(self.degree)
-        whole = np.abs(power - np.round(power)) < WHOLE
-        log = np.log(z)
-        # Of z^p l with l = log z or 1: l' is 1/z or 0.
-        l, slope = np.where(whole, log, 1.0), np.where(whole, 1.0, 0.0)
-        first, second = power * l + slope, power * (power - 1) * l + (2 * power - 1) * slope
-        total = np.exp(power * log) * (a0 * l + b1 / z * first + b2 / z**2 * second)
-        return np.concatenate([total.real, total.imag], axis=1)
 
 
 @dataclass(frozen=True)
@@ -252,6 +208,7 @@ FAMILIES = {
     "combination": Combination,
     "powers": Powers,
     "wedge": Wedge,
+    "crack": Crack,
     "products": Products,
     "solid": Solid,
     "ridges": Ridges,

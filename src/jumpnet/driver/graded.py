@@ -1,0 +1,75 @@
+"""Equations near corners: points that become dense there, for functions that are not smooth there.
+
+Between a corner and the nearest of evenly spread points, powers of the distance can do what they like. Points at
+distances that are halved again and again leave them no room; each counts as much as the stretch that it stands for.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from jumpnet.collocation import Collocation, Points, Stream
+from jumpnet.driver.plan import OUTSIDE
+from jumpnet.geometry.checks import Floats
+from jumpnet.geometry.corners import Corner
+from jumpnet.problem import Problem
+from jumpnet.rows import Rows, equations, select
+
+# So many points on each wall that ends at a corner, each so many times as near as the one before.
+STEPS, RATIO = 16, 2.0
+
+Pair = tuple[int, int]
+
+
+def equations_near(problem: Problem, corners: Sequence[Corner], points: Points, stream: Stream) -> Rows:
+    """The equations on the walls that end at corners, between these and the evenly spread points nearest to them."""
+    parts = problem.partition
+    around = sum(wall.patch.measure for wall in parts._walls.walls if wall.owner == 0)
+    spacing = {i.pair: i.measure / max(points.interface, 1) for i in parts.interfaces}
+    spacing[OUTSIDE, OUTSIDE] = around / max(points.boundary, 1)
+    # Held-out points lie in between.
+    steps = RATIO ** -(np.arange(STEPS) + (0.5 if stream is Stream.HELD_OUT else 0.0))
+    found: dict[Pair, list[tuple[Floats, Floats, int]]] = defaultdict(list)
+    for place, sides, pieces in corners:
+        for at, side in enumerate(sides):
+            length = float(np.linalg.norm(side))
+            pair, normal, inside = _between(pieces[at - 1], pieces[at], side / length)
+            if pair in spacing:
+                away = min(spacing[pair], length / 2) * steps[:, None]
+                found[pair].append((place + away * side / length, np.tile(normal, (STEPS, 1)), inside))
+    joined = {pair: _joined(walls) for pair, walls in found.items()}
+    none, nowhere = np.empty((0, 2)), np.empty(0, int)
+    x, normals, piece = joined.pop((OUTSIDE, OUTSIDE), (none, none, nowhere))
+    interfaces = {pair: walls[:2] for pair, walls in joined.items()}
+    part = parts.part_numbers(x, normals, piece)
+    every = equations(problem, Collocation(none, nowhere, x, normals, piece, part, interfaces))
+    rows = select(every, np.array([term.startswith(("boundary", "jump", "flux")) for term in every.terms])[every.term])
+    first = np.cumsum(rows.counts) - rows.counts
+    places = np.array([corner.place for corner in corners])
+    distance = np.linalg.norm(np.asarray(rows.sites.x)[first][:, None] - places, axis=2).min(axis=1)
+    between = np.array([spacing[_pair(term)] for term in rows.terms])[rows.term]
+    return rows.weighted(np.sqrt(np.log(RATIO) * np.minimum(distance / between, 1.0)))
+
+
+def _between(right: int, left: int, along: Floats) -> tuple[Pair, Floats, int]:
+    """The pieces that a wall lies between, its normal as equations want it, and the piece inside of a boundary."""
+    to_left = np.array([-along[1], along[0]])
+    if OUTSIDE in (right, left):
+        return (OUTSIDE, OUTSIDE), to_left if left == OUTSIDE else -to_left, max(right, left)
+    return (min(right, left), max(right, left)), to_left if left < right else -to_left, right
+
+
+def _joined(walls: Sequence[tuple[Floats, Floats, int]]) -> tuple[Floats, Floats, np.ndarray]:
+    """Points, normals and pieces of several walls."""
+    x, normals, piece = zip(*walls, strict=True)
+    return np.concatenate(x), np.concatenate(normals), np.repeat(piece, STEPS)
+
+
+def _pair(term: str) -> Pair:
+    """The pieces that a family of equations lies between."""
+    kind, *where = term.split()
+    if kind == "boundary":
+        return OUTSIDE, OUTSIDE
+    a, b = (int(piece) for piece in where[0].split("-"))
+    return a, b

@@ -1,0 +1,118 @@
+"""Harmonic functions beside a corner at the origin: powers of z = y1 + i y2, cut along a ray or along a segment.
+
+Where walls meet, solutions are sums of such powers. They have several values around the corner, so each needs a cut
+that leads away from the piece. Where the way out is free the cut goes on for ever; where it would come back into the
+piece, as that of a hole's corner does, it ends.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jumpnet.errors import SolutionError
+from jumpnet.models.complexes import complex_functional
+from jumpnet.models.polynomials import Matrix
+from jumpnet.rows import Sites
+
+# A power this near to a whole number is one; a corner itself is looked at from so near.
+WHOLE, TINY = 1e-9, 1e-200
+# The integral along a cut is a sum of poles, the trapezoidal rule's in log t: from so small a t on, and with an error
+# of exp(-DIGITS). The sum is as harmonic as the integral, so only its behaviour at the corner must be right.
+NEAREST, DIGITS = 33.0, 31.0
+# Farther away than this, in parts of the cut, the poles that are a twentieth as near need not be told apart.
+FAR = 0.2
+
+
+@dataclass(frozen=True)
+class Wedge:
+    """Re and Im of z^p for some powers p, z^p log z where p is a whole number: smooth but on the negative real axis.
+
+    `imaginary` are the imaginary parts of the powers, where there are any.
+    """
+
+    powers: tuple[float, ...]
+    imaginary: tuple[float, ...] = ()
+
+    @property
+    def inputs(self) -> int:
+        """The number of coordinates."""
+        return 2
+
+    @property
+    def size(self) -> int:
+        """The number of functions."""
+        return 2 * len(self.powers)
+
+    def functionals(self, sites: Sites) -> Matrix:
+        """The functional of every site, function by function."""
+        z, a0, b1, b2 = complex_functional(sites)
+        z = np.where(z == 0, TINY, z)
+        power = _exponents(self.powers, self.imaginary)
+        whole = np.abs(power - np.round(power)) < WHOLE
+        log = np.log(z)
+        # Of z^p l with l = log z or 1: l' is 1/z or 0.
+        l, slope = np.where(whole, log, 1.0), np.where(whole, 1.0, 0.0)
+        first, second = power * l + slope, power * (power - 1) * l + (2 * power - 1) * slope
+        total = np.exp(power * log) * (a0 * l + b1 / z * first + b2 / z**2 * second)
+        return np.concatenate([total.real, total.imag], axis=1)
+
+
+@dataclass(frozen=True)
+class Crack:
+    """Re and Im of the integrals of t^p/(z + t), t from 0 to 1, for some powers p: smooth but on the segment [-1, 0].
+
+    Across the segment they jump by a multiple of t^p, so that near the origin each is a multiple of z^p (of z^p log z
+    for whole p) and a smooth function. `opening` is the angle between the segment and where the functions are wanted,
+    `imaginary` as for a Wedge.
+    """
+
+    powers: tuple[float, ...]
+    opening: float
+    imaginary: tuple[float, ...] = ()
+
+    @property
+    def inputs(self) -> int:
+        """The number of coordinates."""
+        return 2
+
+    @property
+    def size(self) -> int:
+        """The number of functions."""
+        return 2 * len(self.powers)
+
+    def functionals(self, sites: Sites) -> Matrix:
+        """The functional of every site, function by function."""
+        z, a0, b1, b2 = complex_functional(sites)
+        step = 2 * np.pi * np.clip(self.opening, 0.05, np.pi / 2) / DIGITS
+        t = np.exp(-step * np.arange(np.ceil(NEAREST / step)))
+        weights = step * t[:, None] ** (1 + _exponents(self.powers, self.imaginary))
+        weights[0] /= 2
+        small, order = t < FAR / 20, np.arange(12)
+        moments = ((-t[small, None]) ** order).T @ weights[small]
+        total = np.empty((len(z), len(self.powers)), complex)
+        far = np.abs(z[:, 0]) > FAR
+        for mine, poles, many in ((~far, t, weights), (far, t[~small], weights[~small])):
+            pole = 1 / (z[mine] + poles)
+            second = 2 * b2[mine] * pole if b2.any() else 0.0
+            total[mine] = _product(pole * (a0[mine] - pole * (b1[mine] - second)), many)
+        # From afar, the poles nearest to the corner are one of higher orders at it.
+        z, a0, b1, b2 = z[far], a0[far], b1[far], b2[far]
+        at_corner = z ** -(1.0 + order) * (a0 - (1 + order) / z * (b1 - (2 + order) / z * b2))
+        total[far] += at_corner @ moments
+        return np.concatenate([np.real(total), np.imag(total)], axis=1)
+
+
+def _product(matrix: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """A complex matrix times weights, which are real as a rule: half of the work is saved then."""
+    if np.iscomplexobj(weights):
+        return matrix @ weights
+    return np.real(matrix) @ weights + 1j * (np.imag(matrix) @ weights)
+
+
+def _exponents(powers: tuple[float, ...], imaginary: tuple[float, ...]) -> np.ndarray:
+    """The powers, complex only where they must be."""
+    if imaginary and len(imaginary) != len(powers):
+        raise SolutionError(
+            f"{len(imaginary)} imaginary parts do not go with {len(powers)} powers; the file is damaged or forged."
+        )
+    return np.array(powers) + 1j * np.array(imaginary) if imaginary else np.array(powers)
