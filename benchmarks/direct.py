@@ -20,7 +20,7 @@ import time
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import numpy as np
@@ -29,11 +29,14 @@ import jumpnet as jn
 from jumpnet.driver import features
 from jumpnet.experiments import problems
 from jumpnet.fields.piecewise import piecewise_values
+from jumpnet.geometry.cells import Cells
 
 if TYPE_CHECKING:
     from peers import fem_cusp
 
 BOX = jn.Box((-1, -1), (1, 1))
+SQUARE = jn.Box((-0.3, -0.2), (0.4, 0.5))
+L_SHAPE = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.0), (0.0, 0.0), (0.0, 0.5), (-0.5, 0.5)]
 
 
 def two_disks(gap: float, k: float, radius: float = 0.3) -> jn.Problem:
@@ -61,6 +64,24 @@ def heated_disks() -> jn.Problem:
     """Two disks, one with a source, one nearly insulating."""
     parts = jn.Partition(BOX, [jn.Disk((0.3, 0.0), 0.4), jn.Disk((-0.45, -0.3), 0.25)])
     return jn.Problem(parts, A=[1.0, 100.0, 0.01], f=[0.0, -1.0, "-exp(x1)"], boundary=jn.Dirichlet("x2"))
+
+
+def angular(piece: Any, A: list[object], f: float = 0.0) -> jn.Problem:
+    """A piece with corners."""
+    return jn.Problem(jn.Partition(BOX, [piece]), A=A, f=f, boundary=jn.Dirichlet("x1"))
+
+
+def regular(corners: int, radius: float = 0.5) -> jn.Path:
+    """A polygon with equal sides and angles."""
+    angle = 0.2 + 2 * np.pi * np.arange(corners) / corners
+    return jn.Polygon(0.05 + radius * np.stack([np.cos(angle), np.sin(angle)], axis=1))
+
+
+def squares(across: int, k: float) -> jn.Problem:
+    """Rows of squares that fill 4/9 of the domain."""
+    middle, half = (2 * np.arange(across) + 1) / across - 1, 2 / (3 * across)
+    pieces = [jn.Box((x - half, y - half), (x + half, y + half)) for x in middle for y in middle]
+    return jn.Problem(jn.Partition(BOX, pieces), A=[1.0, *[k] * across**2], boundary=jn.Dirichlet("x1"))
 
 
 def singular(name: str) -> jn.Problem:
@@ -91,6 +112,15 @@ CASES: dict[str, Callable[[], jn.Problem]] = {
        for g in (1.0, 0.2, 0.05) for k in (100.0, 1000.0)},
     **{f"nine disks, gap R*{g:g}, k = {k:g}": lambda g=g, k=k: nine_disks(g, k)
        for g in (1.0, 0.2, 0.05) for k in (100.0, 1000.0)},
+    **{f"corners: square, k = {k:g}": lambda k=k: angular(SQUARE, [1.0, k]) for k in (1e-3, 10.0, 1e4)},
+    "corners: square, k = 100, heated": lambda: angular(SQUARE, [1.0, 100.0], 1.0),
+    "corners: square in diag(4, 1) turned": lambda: angular(SQUARE, [[[3.25, 1.3], [1.3, 1.75]], 10.0]),
+    "corners: rectangle 5:1": lambda: angular(jn.Box((-0.6, -0.1), (0.4, 0.1)), [1.0, 10.0]),
+    "corners: triangle": lambda: angular(regular(3), [1.0, 10.0]),
+    "corners: hexagon": lambda: angular(regular(6), [1.0, 10.0]),
+    "corners: L": lambda: angular(jn.Polygon(L_SHAPE), [1.0, 10.0]),
+    "corners: slanted layer, heated": lambda: angular(jn.HalfSpace((0.3, 1), 0.1), [1.0, 10.0], 1.0),
+    **{f"corners: {n * n} squares, k = 10": lambda n=n: squares(n, 10.0) for n in (2, 3)},
     **{f"pde1, {n} pieces": lambda n=n: problems.pde1(n) for n in (5, 10, 50, 100)},
     "pde2": problems.pde2,
     "pde3": problems.pde3,
@@ -109,7 +139,8 @@ def reference(problem: jn.Problem) -> Callable[[np.ndarray, np.ndarray], np.ndar
     """The exact values where they are known, else those of a far finer solution with other features."""
     if problem.exact is not None:
         return partial(piecewise_values, problem.exact)
-    with mock.patch.object(features, "_images", return_value=()):
+    other = mock.patch.object(features, "_images", return_value=())
+    with other, mock.patch.object(Cells, "possible", return_value=False):  # cells would take hours for so many digits
         return jn.solve(problem, tol=1e-12, optimizer=jn.optim.Direct(), seed=99)
 
 
