@@ -8,6 +8,7 @@ from jaxtyping import Float
 from jumpnet.errors import ModelError
 from jumpnet.models import LinearSystem
 from jumpnet.optim.bycell import by_cell_step
+from jumpnet.optim.normal import normal_solution
 from jumpnet.optim.threads import one_blas_thread
 
 
@@ -32,6 +33,9 @@ class Direct:
         """The weights of the features."""
         scaled = np.zeros(system.network.size)
         with one_blas_thread():
+            found = normal_solution(system)
+            if found is not None:
+                return found / system.column_size
             for _ in range(1 + self.refinements):
                 step = by_cell_step(system.J, system.residual(scaled), self.cutoff**2)
                 if step is None or not np.isfinite(step).all():
