@@ -2,7 +2,7 @@
 
 from jumpnet.rows.equations import cuts, equations, traced_cuts, values
 from jumpnet.rows.table import Layout, Rows, Run, Sites, combined, row_family, select, stack
-from jumpnet.rows.weights import Weights, functional_size, weigh
+from jumpnet.rows.weights import Weights, balanced_size, functional_size, weigh
 
 __all__ = [
     "Layout",
@@ -10,6 +10,7 @@ __all__ = [
     "Run",
     "Sites",
     "Weights",
+    "balanced_size",
     "combined",
     "cuts",
     "equations",

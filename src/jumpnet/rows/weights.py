@@ -32,7 +32,7 @@ def weigh(rows: Rows, kind: Weights, halfwidth: Float[np.ndarray, "*sites d"], t
     if kind == "equilibrated":
         return rows.weighted(mean / functional_size(rows, halfwidth))
     if kind == "balanced":
-        return rows.weighted(mean / _balanced_size(rows, halfwidth))
+        return rows.weighted(mean / balanced_size(rows, halfwidth))
     raise ModelError(f'weights is {kind!r}; choose "equilibrated", "balanced" or "paper".')
 
 
@@ -43,8 +43,8 @@ def functional_size(rows: Rows, halfwidth: Float[np.ndarray, "*sites d"]) -> Flo
     return _not_vanishing(_or_sum(rows, size, of_site))
 
 
-def _balanced_size(rows: Rows, halfwidth: Float[np.ndarray, "*sites d"]) -> Float[np.ndarray, " rows"]:
-    """The geometric mean over the sites of a row."""
+def balanced_size(rows: Rows, halfwidth: Float[np.ndarray, "*sites d"]) -> Float[np.ndarray, " rows"]:
+    """The geometric mean of the largest coefficients over the sites of a row, in coordinates scaled to the box."""
     of_site = _not_vanishing(_site_size(rows, halfwidth))
     size = np.exp(np.bincount(rows.row_of_site, np.log(of_site), len(rows)) / rows.counts)
     return _or_sum(rows, size, of_site)
