@@ -16,7 +16,7 @@ from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import Frozen, LinearSystem
 from jumpnet.optim import Direct
 from jumpnet.problem import Problem
-from jumpnet.rows import Rows, Sites, combined, cuts, equations, select, stack, traced_cuts, weigh
+from jumpnet.rows import Rows, Sites, combined, cuts, equations, joined, select, stack, traced_cuts, weigh
 
 # How many times as many equations as unknowns: fewer, and the features are met at the points and wrong between them.
 OVERSAMPLING = 2.0
@@ -87,37 +87,41 @@ class DirectSolver:
         self.x, self.piece = parts.sample_interior(
             max(COMPARED, 4 * parts.size), seed=[seed, int(Stream.HELD_OUT), 9], minimum=2, method="even"
         )
+        n, d = self.x.shape
+        self.compared = Sites(self.x, self.piece, np.ones(n), np.zeros((n, d)), np.zeros((n, d, d)))
 
     def level(self, plan: Plan) -> Level:
         """Solve with the features of a plan."""
         network = plan.network
-        rows = self._rows(plan, network, Stream.TRAIN)
+        rows, held_rows = self._rows(plan, network)
         system = LinearSystem(network, rows)
         theta = self.optimizer.solve(system)
         r = system.residual(theta * system.column_size)
-        held_rows = self._rows(plan, network, Stream.HELD_OUT)
-        of_site = network.values(theta, held_rows.sites)
+        found = network.values(theta, joined([held_rows.sites, network.placed(self.compared)]))
+        of_site, values = found[: -len(self.x)], found[-len(self.x) :]
         held = np.bincount(held_rows.row_of_site, of_site, len(held_rows)) - held_rows.rhs
-        n, d = self.x.shape
-        at = network.placed(Sites(self.x, self.piece, np.ones(n), np.zeros((n, d)), np.zeros((n, d, d))))
-        values = network.values(theta, at)
         return Level(plan, network, theta, rows, float(r @ r), held_rows, held * held_rows.weight, values)
 
-    def _rows(self, plan: Plan, network: Frozen, stream: Stream) -> Rows:
-        """The equations that the features do not solve by themselves, weighted."""
+    def _rows(self, plan: Plan, network: Frozen) -> tuple[Rows, Rows]:
+        """The equations that the features do not solve by themselves, weighted: those to solve, and held-out ones."""
         solved = {f"pde {piece}" for piece, exact in enumerate(plan.exact) if exact}
+        streams = (Stream.TRAIN, Stream.HELD_OUT)
         if isinstance(plan.cells, Cells):
-            return self._rows_of_cells(plan, plan.cells, network, stream, solved)
+            train, held = (self._rows_of_cells(plan, plan.cells, network, stream, solved) for stream in streams)
+            return train, held
         needed = points_for(plan, self.problem)
         if self._drawn is None or not self._drawn.enough(needed):
             halfwidth = self.halfwidth if plan.cells is None else None  # cells have sizes of their own
             self._drawn = Drawn.of(self.problem, needed, self.seed, halfwidth)
-        rows = self._drawn.first(stream, needed, solved)
-        if plan.cells is None:
-            rows = weigh(rows, "paper", self.halfwidth)  # they are divided by their sizes already
-        else:
-            rows = self._with_cuts(plan, plan.cells, network, rows, stream)
-        return self._lifted(rows, np.where(plan.answered, BALANCE, 1.0))
+        found = []
+        for stream in streams:
+            rows = self._drawn.first(stream, needed, solved)
+            if plan.cells is None:
+                rows = weigh(rows, "paper", self.halfwidth)  # they are divided by their sizes already
+            else:
+                rows = self._with_cuts(plan, plan.cells, network, rows, stream)
+            found.append(self._lifted(rows, np.where(plan.answered, BALANCE, 1.0)))
+        return found[0], found[1]
 
     def _with_cuts(self, plan: Plan, cells: Surroundings, network: Frozen, rows: Rows, stream: Stream) -> Rows:
         """Rows of whole pieces with those on the cuts between holes, weighted by the sizes of the cells."""
@@ -217,7 +221,7 @@ class DirectSolver:
         x, _, piece, part = parts.boundary_survey
         for number, name in enumerate(parts.boundary_parts):
             mine, condition = part == number, self.problem.boundary[name]
-            given = (condition.alpha.value(x[mine]) != 0) | (condition.kind == "periodic")
+            given = condition.kind in ("dirichlet", "periodic") or condition.alpha.value(x[mine]) != 0
             grounded[piece[mine][given]] = True
         return grounded if grounded.any() else np.ones(parts.size, bool)
 

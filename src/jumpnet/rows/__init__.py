@@ -1,7 +1,7 @@
 """Rows: the table of linear functionals that everything after the problem works on."""
 
 from jumpnet.rows.equations import cuts, equations, traced_cuts, values
-from jumpnet.rows.table import Layout, Rows, Run, Sites, combined, row_family, select, stack
+from jumpnet.rows.table import Layout, Rows, Run, Sites, combined, joined, row_family, select, stack
 from jumpnet.rows.weights import Weights, balanced_size, functional_size, weigh
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "cuts",
     "equations",
     "functional_size",
+    "joined",
     "row_family",
     "select",
     "stack",
