@@ -14,10 +14,10 @@ from jumpnet.optim.threads import one_blas_thread
 
 @dataclass(frozen=True)
 class Direct:
-    """Least squares by QR, cell after cell, of columns scaled to one.
+    """Least squares, cell after cell, of columns scaled to one: by normal equations, or by QR where these lose digits.
 
     Nearly dependent features are no obstacle: a damping of `cutoff` (relative to the columns) keeps their weights
-    small, as a truncated factorisation would, and each of the `refinements` solves once more for the residual.
+    small, as a truncated factorisation would, and each of the `refinements` of QR solves once more for the residual.
     """
 
     cutoff: float = 1e-14
@@ -33,7 +33,7 @@ class Direct:
         """The weights of the features."""
         scaled = np.zeros(system.network.size)
         with one_blas_thread():
-            found = normal_solution(system)
+            found = normal_solution(system, self.cutoff**2)
             if found is not None:
                 return found / system.column_size
             for _ in range(1 + self.refinements):

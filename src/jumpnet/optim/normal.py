@@ -32,15 +32,15 @@ class Eliminated(NamedTuple):
     rest: Float[np.ndarray, "own beside"]
 
 
-def normal_solution(system: LinearSystem) -> Float[np.ndarray, " weights"] | None:
-    """The scaled weights with the least residual; None where normal equations might cost digits."""
-    factor = _factored(system)
+def normal_solution(system: LinearSystem, damping: float) -> Float[np.ndarray, " weights"] | None:
+    """The scaled weights w with the least |J w - rhs|^2 + mu |w|^2; None where normal equations might cost digits."""
+    factor = _factored(system, damping)
     if factor is None:
         return None
     weights = -_solved(factor, system.slope(-system.rhs))
     rate, error = 0.0, 1.0
     while error > EPSILON:
-        step = _solved(factor, system.slope(system.residual(weights)))
+        step = _solved(factor, system.slope(system.residual(weights)) + damping * weights)
         if error == 1.0:  # so wrong was the first solution, and so much of the error each correction leaves
             rate = error = float(np.linalg.norm(step) / max(np.linalg.norm(weights), TINY))
             if not rate <= LARGEST_CORRECTION:
@@ -50,7 +50,7 @@ def normal_solution(system: LinearSystem) -> Float[np.ndarray, " weights"] | Non
     return weights
 
 
-def _factored(system: LinearSystem) -> list[Eliminated] | None:
+def _factored(system: LinearSystem, damping: float) -> list[Eliminated] | None:
     """The Cholesky factor of the normal equations, front after front; None where a pivot is small."""
     pattern = system.J.pattern
     if len(pattern.shared):
@@ -78,7 +78,7 @@ def _factored(system: LinearSystem) -> list[Eliminated] | None:
             for other in spans:
                 if turn[one] <= turn[other] and (one, other) in known:
                     rows[spans[one], spans[other]] += known.pop((one, other))
-        U, singular = _potrf(rows[:, :width])
+        U, singular = _potrf(rows[:, :width] + damping * np.eye(width))
         if singular or (width and U.diagonal().min() < LEAST_PIVOT):
             return None
         rest = _trsm(1.0, U, rows[:, width:], trans_a=1)
