@@ -218,6 +218,9 @@ class DirectSolver:
     def _grounded(self) -> Bool[np.ndarray, " pieces"]:
         """The pieces on whose boundary values of u are given; all, where there are none."""
         parts, grounded = self.problem.partition, np.zeros(self.problem.partition.size, bool)
+        if all(condition.kind == "dirichlet" for condition in self.problem.boundary.values()):
+            grounded[list(parts._walls.outer_labels)] = True
+            return grounded
         x, _, piece, part = parts.boundary_survey
         for number, name in enumerate(parts.boundary_parts):
             mine, condition = part == number, self.problem.boundary[name]

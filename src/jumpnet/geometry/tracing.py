@@ -126,7 +126,8 @@ class Walls:
     @cached_property
     def outer_labels(self) -> frozenset[int]:
         """The pieces that reach the outer boundary."""
-        return frozenset(int(l) for t in self.pilot for l in np.unique(t.behind[self.on_outer_boundary(t)]))
+        of_domain = [trace for wall, trace in zip(self.walls, self.pilot, strict=True) if wall.owner == 0]
+        return frozenset(int(l) for t in of_domain for l in np.unique(t.behind[self.on_outer_boundary(t)]))
 
     @cached_property
     def _of_pair(self) -> dict[Pair, dict[int, float]]:
