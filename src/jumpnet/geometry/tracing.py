@@ -70,7 +70,7 @@ class Walls:
     def _traced(self, counts: dict[int, int], rng: np.random.Generator, quasi: bool) -> Trace:
         """So many points of each of these walls; labels are asked for once for all walls of an owner."""
         sampled = [self.walls[k].patch.sample(n, rng, quasi) for k, n in counts.items()]
-        x, normals = (np.concatenate(part) if len(part) > 1 else part[0] for part in zip(*sampled, strict=True))
+        x, normals = (np.concatenate([one[at] for one in sampled]) for at in (0, 1))
         wall = np.repeat(np.array(list(counts)), [len(points) for points, _ in sampled])
         owners = {self.walls[k].owner for k in counts}
         if len(owners) == 1:

@@ -15,11 +15,12 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from jumpnet.models import LinearSystem
 
 _potrf, _trtrs = get_lapack_funcs(("potrf", "trtrs"), dtype=np.float64)
-_trsm = get_blas_funcs("trsm", dtype=np.float64)
+(_trsm,) = get_blas_funcs(("trsm",), dtype=np.float64)
 
 # The smallest pivot, beside columns of length one, and the largest first correction, beside the solution, with which
 # the digits of QR are certain to come back.
 LEAST_PIVOT, LARGEST_CORRECTION = 1e-4, 1e-4
+NONE = np.zeros(0, int)
 EPSILON, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 
 
@@ -85,10 +86,8 @@ def _factored(system: LinearSystem, damping: float) -> list[Eliminated] | None:
         for j, b in enumerate(neighbours):
             for a in neighbours[: j + 1]:
                 add(a, b, -(rest[:, _shifted(spans[a], width)].T @ rest[:, _shifted(spans[b], width)]))
-        columns = [
-            np.concatenate([pattern.own[one] for one in some] or [np.zeros(0, int)]) for some in (cells, neighbours)
-        ]
-        done.append(Eliminated(*columns, U, rest))
+        own, beside = (np.concatenate([NONE, *(pattern.own[one] for one in some)]) for some in (cells, neighbours))
+        done.append(Eliminated(own, beside, U, rest))
     return done
 
 

@@ -122,14 +122,16 @@ def stack(families: Iterable[Rows]) -> Rows:
 
     term = [np.array([names.index(name) for name in f.terms])[f.term] for f in families]
     counts, rhs, weight = ([getattr(f, key) for f in families] for key in ("counts", "rhs", "weight"))
-    columns = (np.concatenate(parts) for parts in (counts, rhs, weight, term))
-    return Rows(joined([f.sites for f in families]), *columns, tuple(names))
+    counts, rhs, weight, term = (np.concatenate(parts) for parts in (counts, rhs, weight, term))
+    return Rows(joined([f.sites for f in families]), counts, rhs, weight, term, tuple(names))
 
 
 def joined(sites: Sequence[Sites]) -> Sites:
     """All sites, one after the other."""
-    parts = ((one.x, one.cell, one.a0, one.a1, one.a2) for one in sites)
-    return Sites(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    x, cell, a0, a1, a2 = (
+        np.concatenate([np.asarray(getattr(one, key)) for one in sites]) for key in ("x", "cell", "a0", "a1", "a2")
+    )
+    return Sites(x, cell, a0, a1, a2)
 
 
 def combined(rows: Rows, group: Int[np.ndarray, " rows"], factor: Float[np.ndarray, " rows"], name: str) -> Rows:
