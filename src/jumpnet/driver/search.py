@@ -41,10 +41,8 @@ UNSUITED = 0.3
 # must do more than others would in their place.
 WITH_POLES, WITH_CORNERS = 0.5, 0.05
 # Growth is lengthened or shortened by prediction, within these bounds. It aims at a part of the residual that would do:
-# one more level costs more than a degree too many, in space it does not. Of the first growth nothing is known; in the
-# plane a long one saves a level more often than it is too long.
+# one more level costs more than a degree too many, in space it does not.
 STRIDES, AIMED, AIMED_IN_SPACE = (0.5, 3.0), 0.1, 1.0
-FIRST_STRIDE, FIRST_STRIDE_IN_THE_PLANE = 1.0, 2.0
 
 
 @dataclass(frozen=True)
@@ -165,7 +163,7 @@ def attempt(solver: DirectSolver, tol: float, progress: Progress | None = None) 
 def _grow(track: _Track, solver: DirectSolver) -> Status:
     """More functions of the whole pieces."""
     track.begin(solver.level(first_plan(solver.problem)))
-    stride, poles = (FIRST_STRIDE_IN_THE_PLANE if solver.problem.dim == 2 else FIRST_STRIDE), False
+    stride, poles = 1.0, False
     while len(track.records) < MOST_LEVELS:
         last = track.last
         assert last is not None
