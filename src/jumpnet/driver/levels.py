@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from jumpnet.collocation import Collocation, Points, Stream, collocate
+from jumpnet.collocation import Collocation, Points, Stream
+from jumpnet.driver.drawing import Drawn
 from jumpnet.driver.graded import equations_near
 from jumpnet.driver.plan import Part, Places, Plan
 from jumpnet.geometry.cells import CellPoints, Cells, Runs
@@ -17,7 +18,19 @@ from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import Frozen, LinearSystem
 from jumpnet.optim import Direct
 from jumpnet.problem import Problem
-from jumpnet.rows import Rows, Sites, combined, cuts, equations, select, stack, traced_cuts, weigh
+from jumpnet.rows import (
+    Rows,
+    Sites,
+    balanced_size,
+    combined,
+    cuts,
+    equations,
+    joined,
+    select,
+    stack,
+    traced_cuts,
+    weigh,
+)
 
 # How many times as many equations as unknowns: fewer, and the features are met at the points and wrong between them.
 OVERSAMPLING = 2.0
@@ -28,14 +41,8 @@ COMPARED = 400
 # How much heavier the total flux through a cut counts than the flux at a point of it, and the equation inside a cell,
 # or inside a piece whose source polynomials answer: else they meet conditions at the expense of the equation.
 BALANCE = 100.0
-# Points of a piece, of all that are drawn, at which its source is unusual: so many times as far from its median as at
-# nine of ten points. So many of them take part in every level, since a narrow source may have no others.
-UNUSUAL, PEAKS = 10.0, 8
 # An answer to a source is one unknown, but looked at as if it were so many: the source may be uneven.
 ANSWERED = 60
-# When points run out, so many times as many as are needed are drawn, and in all pieces together at least so many:
-# drawing costs more than solving with few features, and a few hundred points cost hardly more than a few.
-AHEAD, AT_LEAST = 2.0, 1500
 
 
 @dataclass(frozen=True)
@@ -90,45 +97,56 @@ class DirectSolver:
         lower, upper = (np.asarray(end, float) for end in problem.partition.bounds)
         self.halfwidth = (upper - lower) / 2
         parts = problem.partition
-        self._drawn: dict[Stream, Drawn] = {}
+        self._drawn: Drawn | None = None
         self.x, self.piece = parts.sample_interior(
             max(COMPARED, 4 * parts.size), seed=[seed, int(Stream.HELD_OUT), 9], minimum=2, method="even"
         )
+        n, d = self.x.shape
+        self.compared = Sites(self.x, self.piece, np.ones(n), np.zeros((n, d)), np.zeros((n, d, d)))
 
     def level(self, plan: Plan) -> Level:
         """Solve with the features of a plan."""
         network = plan.network
-        rows = self._rows(plan, network, Stream.TRAIN)
+        rows, held_rows = self._rows(plan, network)
         system = LinearSystem(network, rows)
         theta = self.optimizer.solve(system)
         r = system.residual(theta * system.column_size)
-        held_rows = self._rows(plan, network, Stream.HELD_OUT)
-        of_site = network.values(theta, held_rows.sites)
+        found = network.values(theta, joined([held_rows.sites, network.placed(self.compared)]))
+        of_site, values = found[: -len(self.x)], found[-len(self.x) :]
         held = np.bincount(held_rows.row_of_site, of_site, len(held_rows)) - held_rows.rhs
-        n, d = self.x.shape
-        at = network.placed(Sites(self.x, self.piece, np.ones(n), np.zeros((n, d)), np.zeros((n, d, d))))
-        values = network.values(theta, at)
         return Level(plan, network, theta, rows, float(r @ r), held_rows, held * held_rows.weight, values)
 
-    def _rows(self, plan: Plan, network: Frozen, stream: Stream) -> Rows:
-        """The equations that the features do not solve by themselves, weighted."""
+    def _rows(self, plan: Plan, network: Frozen) -> tuple[Rows, Rows]:
+        """The equations that the features do not solve by themselves, weighted: those to solve, and held-out ones."""
         solved = {f"pde {piece}" for piece, exact in enumerate(plan.exact) if exact}
+        streams = (Stream.TRAIN, Stream.HELD_OUT)
         if isinstance(plan.cells, Cells):
-            return self._rows_of_cells(plan, plan.cells, network, stream, solved)
+            train, held = (self._rows_of_cells(plan, plan.cells, network, stream, solved) for stream in streams)
+            return train, held
         needed = points_for(plan, self.problem)
-        drawn = self._drawn.get(stream)
-        if drawn is None or not drawn.enough(needed):
-            drawn = self._drawn[stream] = Drawn.of(self.problem, needed, self.seed, stream)
-        rows = drawn.first(needed, solved)
+        if self._drawn is None or not self._drawn.enough(needed):
+            halfwidth = self.halfwidth if plan.cells is None else None  # cells have sizes of their own
+            self._drawn = Drawn.of(self.problem, needed, self.seed, halfwidth)
+        found = []
+        for stream in streams:
+            rows = self._drawn.first(stream, needed, solved)
+            corners = self._corners_of(plan)
+            if corners:
+                near = equations_near(self.problem, corners, needed, stream)
+                if plan.cells is None:
+                    near = near.weighted(near.weight / balanced_size(near, self.halfwidth))
+                rows = stack([rows, near])
+            if plan.cells is None:
+                rows = weigh(rows, "paper", self.halfwidth)  # they are divided by their sizes already
+            else:
+                rows = self._with_cuts(plan, plan.cells, network, rows, stream)
+            found.append(self._lifted(rows, np.where(plan.answered, BALANCE, 1.0)))
+        return found[0], found[1]
+
+    def _corners_of(self, plan: Plan) -> list[Corner]:
+        """The corners at which a plan has functions."""
         places = {part.place for part in plan.parts if part.kind == "corner"}
-        corners = [corner for corner in self._corners if tuple(corner.place.tolist()) in places] if places else []
-        if corners:
-            rows = stack([rows, equations_near(self.problem, corners, needed, stream)])
-        if plan.cells is None:
-            rows = weigh(rows, "balanced", self.halfwidth)
-        else:
-            rows = self._with_cuts(plan, plan.cells, network, rows, stream)
-        return self._lifted(rows, np.where(plan.answered, BALANCE, 1.0))
+        return [corner for corner in self._corners if tuple(corner.place.tolist()) in places] if places else []
 
     @cached_property
     def _corners(self) -> tuple[Corner, ...]:
@@ -163,8 +181,7 @@ class DirectSolver:
 
     def _peaks(self, stream: Stream) -> list[Rows]:
         """The equations where sources are most unusual, as far as is known."""
-        drawn = self._drawn.get(stream)
-        return [] if drawn is None else [select(drawn.rows, drawn.peaks)]
+        return [] if self._drawn is None else [self._drawn.at_peaks(stream)]
 
     def _balances(self, rows: Rows, drawn: CellPoints) -> list[Rows]:
         """The total flux through each stretch of wall and cut between two cells is the same on both sides.
@@ -230,69 +247,15 @@ class DirectSolver:
     def _grounded(self) -> Bool[np.ndarray, " pieces"]:
         """The pieces on whose boundary values of u are given; all, where there are none."""
         parts, grounded = self.problem.partition, np.zeros(self.problem.partition.size, bool)
+        if all(condition.kind == "dirichlet" for condition in self.problem.boundary.values()):
+            grounded[list(parts._walls.outer_labels)] = True
+            return grounded
         x, _, piece, part = parts.boundary_survey
         for number, name in enumerate(parts.boundary_parts):
             mine, condition = part == number, self.problem.boundary[name]
-            given = (condition.alpha.value(x[mine]) != 0) | (condition.kind == "periodic")
+            given = condition.kind in ("dirichlet", "periodic") or condition.alpha.value(x[mine]) != 0
             grounded[piece[mine][given]] = True
         return grounded if grounded.any() else np.ones(parts.size, bool)
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """Equations at more points than are needed now: the first of each family are spread as evenly as all."""
-
-    points: Points
-    rows: Rows
-    rank: Int[np.ndarray, " rows"]
-    peaks: Bool[np.ndarray, " rows"]
-
-    @staticmethod
-    def of(problem: Problem, needed: Points, seed: int, stream: Stream) -> "Drawn":
-        """Draw points, with some to spare."""
-        ahead = min(max(AHEAD, AT_LEAST / max(needed.interior, 1)), 2 * AHEAD)
-        more = {name: int(ahead * getattr(needed, name)) for name in ("interior", "boundary", "interface", "minimum")}
-        points = replace(needed, **more)
-        rows = equations(problem, collocate(problem.partition, points, seed=seed, stream=stream))
-        order = np.argsort(rows.term, kind="stable")
-        starts = np.searchsorted(rows.term[order], np.arange(len(rows.terms)))
-        rank = np.empty(len(rows), int)
-        rank[order] = np.arange(len(rows)) - starts[rows.term[order]]
-        peaks = np.zeros(len(rows), bool)
-        for number in (number for number, term in enumerate(rows.terms) if term.startswith("pde")):
-            mine = np.flatnonzero(rows.term == number)
-            off = np.abs(rows.rhs[mine] - np.median(rows.rhs[mine]))
-            highest = np.argsort(off)[-PEAKS:]
-            peaks[mine[highest]] = off[highest] > UNUSUAL * np.quantile(off, 0.9)
-        return Drawn(points, rows, rank, peaks)
-
-    def enough(self, needed: Points) -> bool:
-        """Whether there are as many points as are needed."""
-        mine, theirs = self.points, needed
-        return (
-            mine.minimum >= theirs.minimum and mine.boundary >= theirs.boundary and mine.interface >= theirs.interface
-        )
-
-    def first(self, needed: Points, without: set[str]) -> Rows:
-        """The equations at the first points, as large a part of each family as is needed of its kind, and at peaks.
-
-        Families that need not be looked at are left out.
-        """
-        share = {
-            "pde": needed.minimum / max(self.points.minimum, 1),
-            "boundary": needed.boundary / max(self.points.boundary, 1),
-            "jump": needed.interface / max(self.points.interface, 1),
-        }
-        share["flux"] = share["jump"]
-        if self.rows.sites.x.shape[1] == 1:  # every point of a boundary is there once
-            share = {"pde": share["pde"]}
-        count = np.bincount(self.rows.term, minlength=len(self.rows.terms))
-        most = [
-            0 if term in without else int(np.ceil(share.get(term.split()[0], 1.0) * total))
-            for term, total in zip(self.rows.terms, count, strict=True)
-        ]
-        most = np.array(most)[self.rows.term]
-        return select(self.rows, (self.rank < most) | (self.peaks & (most > 0)))
 
 
 def points_for(plan: Plan, problem: Problem) -> Points:

@@ -41,8 +41,8 @@ UNSUITED = 0.3
 # must do more than others would in their place.
 WITH_POLES, WITH_CORNERS = 0.5, 0.05
 # Growth is lengthened or shortened by prediction, within these bounds. It aims at a part of the residual that would do:
-# one more level costs more than a degree too many, in space not much more.
-STRIDES, AIMED, AIMED_IN_SPACE = (0.5, 3.0), 0.1, 0.5
+# one more level costs more than a degree too many, in space it does not.
+STRIDES, AIMED, AIMED_IN_SPACE = (0.5, 3.0), 0.1, 1.0
 
 
 @dataclass(frozen=True)

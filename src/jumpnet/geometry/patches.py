@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
@@ -71,14 +72,15 @@ class FacePatch(Patch):
 
     @property
     def measure(self) -> float:
-        return float(np.prod(np.delete(self.upper - self.lower, self.axis)))
+        return prod(size for k, size in enumerate((self.upper - self.lower).tolist()) if k != self.axis)
 
     def sample(self, n: int, rng: np.random.Generator, quasi: bool = False) -> tuple[Floats, Floats]:
         dim = len(self.lower)
-        u = np.insert(Stream(dim - 1, rng, quasi).draw(n), self.axis, 0.0, axis=1)
-        x = self.lower + u * (self.upper - self.lower)
+        along = [k for k in range(dim) if k != self.axis]
+        lower, upper = self.lower[along], self.upper[along]
+        x, normals = np.zeros((2, n, dim))
+        x[:, along] = lower + Stream(dim - 1, rng, quasi).draw(n) * (upper - lower)
         x[:, self.axis] = self.upper[self.axis] if self.side > 0 else self.lower[self.axis]
-        normals = np.zeros((n, dim))
         normals[:, self.axis] = self.side
         return x, normals
 

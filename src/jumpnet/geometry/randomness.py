@@ -5,6 +5,7 @@ two disks sampled with the same seed do not get the same angles.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TypeAlias
 
 import numpy as np
@@ -57,13 +58,19 @@ class EvenlySpread(np.random.Generator):
     def random(self, size: tuple[int, int]) -> Floats:  # type: ignore[override]
         """The next `n` points in (0, 1)^dim, for size = (n, dim)."""
         n, dim = size
-        ratio = 2.0  # the root of g^(dim + 1) = g + 1; its powers are the steps (Roberts's R sequence)
-        for _ in range(64):
-            ratio = (1.0 + ratio) ** (1.0 / (dim + 1))
         k = np.arange(self._start, self._start + n)[:, None]
         self._start += n
-        shift = np.resize(self._shift, dim)
-        return np.mod(shift + k * ratio ** -np.arange(1.0, dim + 1), 1.0)
+        shift = self._shift[:dim] if dim <= len(self._shift) else np.resize(self._shift, dim)
+        return np.mod(shift + k * _steps(dim), 1.0)
+
+
+@cache
+def _steps(dim: int) -> Floats:
+    """The steps of Roberts's R sequence: powers of the root of g^(dim + 1) = g + 1."""
+    ratio = 2.0
+    for _ in range(64):
+        ratio = (1.0 + ratio) ** (1.0 / (dim + 1))
+    return ratio ** -np.arange(1.0, dim + 1)
 
 
 class Stream:

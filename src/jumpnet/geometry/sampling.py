@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -82,6 +83,8 @@ def interior(
     box_of: Callable[[int], Bounds],
 ) -> tuple[Floats, np.ndarray]:
     """`n` uniform points of the domain; surplus points give way to pieces that have fewer than `minimum`."""
+    if quasi and minimum * labeller.size == n:
+        return _each(labeller, minimum, rng, box_of)
     x, labels = _fill(labeller, n, labeller.domain.bounds, None, rng, quasi)
     if minimum == 0:
         return x, labels
@@ -124,3 +127,37 @@ def _fill(
             name = "the domain" if piece is None else f"piece {piece}"
             raise GeometryError(f"no point of {name} was found in {drawn} draws; it is too small for its bounds.")
     return np.concatenate(points)[:n], np.concatenate(labels)[:n]
+
+
+def _each(
+    labeller: Labeller, n: int, rng: np.random.Generator, box_of: Callable[[int], Bounds]
+) -> tuple[Floats, np.ndarray]:
+    """`n` evenly spread points of every piece, one piece after the other; the labels of all are asked for at once."""
+    boxes = [box_of(k) for k in range(labeller.size)]
+    streams = [Stream(len(lower), rng, True) for lower, _ in boxes]
+    found: list[list[Floats]] = [[] for _ in boxes]
+    have, drawn = np.zeros((2, labeller.size), int)
+    while (short := np.flatnonzero(have < n)).size:
+        rate = np.where(have, have / drawn.clip(1), np.where(drawn, 0.5 / drawn.clip(1), _shares(labeller, boxes)))
+        batch = np.minimum((n - have) / rate * 1.1 + 16, 1 << 17).astype(int)[short]
+        ends = np.cumsum([0, *batch])
+        x = np.empty((ends[-1], len(boxes[0][0])))
+        for k, (a, b) in zip(short, pairwise(ends), strict=True):
+            lower, upper = boxes[k]
+            x[a:b] = lower + streams[k].draw(b - a) * (upper - lower)
+        labels = labeller(x)
+        for k, (a, b) in zip(short, pairwise(ends), strict=True):
+            found[k].append(x[a:b][labels[a:b] == k])
+            have[k], drawn[k] = have[k] + len(found[k][-1]), drawn[k] + b - a
+            if drawn[k] > 1 << 24 and have[k] == 0:
+                raise GeometryError(
+                    f"no point of piece {k} was found in {drawn[k]} draws; it is too small for its bounds."
+                )
+    return np.concatenate([np.concatenate(parts)[:n] for parts in found]), np.repeat(np.arange(labeller.size), n)
+
+
+def _shares(labeller: Labeller, boxes: list[Bounds]) -> Floats:
+    """The part of each piece's box that it fills, where its shape tells; a guess elsewhere."""
+    volumes = [None, *(piece.volume for piece in labeller.pieces)]
+    share = [1.0 if one is None else one / float(np.prod(b - a)) for one, (a, b) in zip(volumes, boxes, strict=True)]
+    return np.clip(share, 0.01, 1.0)

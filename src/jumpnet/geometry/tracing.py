@@ -65,9 +65,21 @@ class Walls:
 
     def trace(self, k: int, n: int, rng: np.random.Generator, quasi: bool) -> Trace:
         """`n` points of wall k with the labels on both sides."""
-        x, normals = self.walls[k].patch.sample(n, rng, quasi)
-        ahead, behind = self.labeller.beside(x, normals, self.walls[k].owner, self.step)
-        return Trace(x, normals, ahead, behind, np.full(len(x), k))
+        return self._traced({k: n}, rng, quasi)
+
+    def _traced(self, counts: dict[int, int], rng: np.random.Generator, quasi: bool) -> Trace:
+        """So many points of each of these walls; labels are asked for once for all walls of an owner."""
+        sampled = [self.walls[k].patch.sample(n, rng, quasi) for k, n in counts.items()]
+        x, normals = (np.concatenate([one[at] for one in sampled]) for at in (0, 1))
+        wall = np.repeat(np.array(list(counts)), [len(points) for points, _ in sampled])
+        owners = {self.walls[k].owner for k in counts}
+        if len(owners) == 1:
+            return Trace(x, normals, *self.labeller.beside(x, normals, owners.pop(), self.step), wall)
+        ahead, behind = np.empty((2, len(x)), int)
+        for owner in owners:
+            mine = self._owners[wall] == owner
+            ahead[mine], behind[mine] = self.labeller.beside(x[mine], normals[mine], owner, self.step)
+        return Trace(x, normals, ahead, behind, wall)
 
     @cached_property
     def pilot(self) -> tuple[Trace, ...]:
@@ -114,7 +126,8 @@ class Walls:
     @cached_property
     def outer_labels(self) -> frozenset[int]:
         """The pieces that reach the outer boundary."""
-        return frozenset(int(l) for t in self.pilot for l in np.unique(t.behind[self.on_outer_boundary(t)]))
+        of_domain = [trace for wall, trace in zip(self.walls, self.pilot, strict=True) if wall.owner == 0]
+        return frozenset(int(l) for t in of_domain for l in np.unique(t.behind[self.on_outer_boundary(t)]))
 
     @cached_property
     def _of_pair(self) -> dict[Pair, dict[int, float]]:
@@ -150,21 +163,30 @@ class Walls:
         if n == 0:
             return self.pilot[used[0]][:0]
         if quasi:
-            counts = _apportion(n, shares[used])
-            parts = [self._fill(int(k), int(m), rng, wanted) for k, m in zip(used, counts, strict=True) if m]
-            # In turn, so that the first points of many are spread as evenly as all.
-            turn = np.concatenate([(np.arange(m) + 0.5) / m for m in counts if m])
-            return Trace.join(parts)[np.argsort(turn, kind="stable")]
+            counts = np.zeros(len(self.walls), int)
+            counts[used] = _apportion(n, shares[used])
+            return self._fill(counts, rng, wanted, shares)
         return self._mix(n, rng, used, shares, wanted)
 
-    def _fill(self, k: int, n: int, rng: np.random.Generator, wanted: Wanted) -> Trace:
-        """`n` wanted points of wall k from low-discrepancy batches."""
-        share = float(np.mean(wanted(self.pilot[k])))
-        parts: list[Trace] = []
-        while (have := sum(len(p) for p in parts)) < n:
-            batch = self.trace(k, int((n - have) / share * 1.1) + 4 if share < 1.0 else n - have, rng, True)
-            parts.append(batch[wanted(batch)])
-        return Trace.join(parts)[:n]
+    def _fill(self, counts: np.ndarray, rng: np.random.Generator, wanted: Wanted, shares: Floats) -> Trace:
+        """So many wanted points of each wall from low-discrepancy batches."""
+        found: list[Trace] = []
+        missing = counts
+        while (short := np.flatnonzero(missing > 0)).size:
+            rates = {int(k): shares[k] / self.walls[k].patch.measure for k in short}
+            sizes = {
+                k: int(missing[k] if rate > 1 - 1e-9 else missing[k] / rate * 1.1 + 4) for k, rate in rates.items()
+            }
+            batch = self._traced(sizes, rng, True)
+            found.append(batch[wanted(batch)])
+            missing = missing - np.bincount(found[-1].wall, minlength=len(counts))
+        every = found[0] if len(found) == 1 else Trace.join(found)
+        # Walls in turn, so that the first points of many are spread as evenly as all.
+        by_wall = np.argsort(every.wall, kind="stable")
+        wall, there = every.wall[by_wall], np.bincount(every.wall, minlength=len(counts))
+        place = np.arange(len(wall)) - (np.cumsum(there) - there)[wall]
+        kept = place < counts[wall]
+        return every[by_wall[kept][np.argsort((place[kept] + 0.5) / counts[wall[kept]], kind="stable")]]
 
     def _mix(
         self,

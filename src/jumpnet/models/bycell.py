@@ -62,7 +62,9 @@ class Pattern:
     @cached_property
     def shared(self) -> Int[np.ndarray, " shared"]:
         """Where in theta the parameters of all cells are."""
-        return np.setdiff1d(np.arange(self.size), np.concatenate(self.own))
+        shared = np.ones(self.size, bool)
+        shared[np.concatenate(self.own)] = False
+        return np.flatnonzero(shared)
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -192,14 +194,14 @@ def _groups(row: np.ndarray, cell: np.ndarray) -> Iterator[Group]:
     """The rows by the cells that they touch, from pairs sorted by row and cell."""
     starts = np.flatnonzero(np.r_[True, np.diff(row) != 0]) if len(row) else np.zeros(0, int)
     counts = np.diff(np.r_[starts, len(row)])
-    for count in np.unique(counts):
+    for count in np.flatnonzero(np.bincount(counts)):
         pairs = starts[counts == count, None] + np.arange(count)
-        known, which = np.unique(cell[pairs], axis=0, return_inverse=True)
-        order = np.argsort(which.ravel(), kind="stable")
-        ends = np.searchsorted(which.ravel()[order], np.arange(len(known) + 1))
-        for cells, (a, b) in zip(known.tolist(), pairwise(ends), strict=True):
+        cells = cell[pairs]
+        order = np.lexsort(cells.T[::-1])
+        changes = np.flatnonzero(np.any(np.diff(cells[order], axis=0) != 0, axis=1)) + 1
+        for a, b in pairwise((0, *changes.tolist(), len(order))):
             mine = pairs[order[a:b]]
-            yield Group(tuple(cells), row[mine[:, 0]], mine.T)
+            yield Group(tuple(cells[order[a]].tolist()), row[mine[:, 0]], mine.T)
 
 
 def _summed(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:

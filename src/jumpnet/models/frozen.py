@@ -33,7 +33,8 @@ class Features:
 
     def functionals(self, sites: Sites) -> Float[np.ndarray, "sites functions"]:
         """The functional of every site, function by function."""
-        return np.concatenate([family.functionals(Atlas((chart,)).push(sites)) for chart, family in self.parts], axis=1)
+        found = [family.functionals(Atlas((chart,)).push(sites)) for chart, family in self.parts]
+        return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,11 +91,12 @@ class LinearSystem:
         self.column_size = np.ones(network.size)
         self._mine: list[np.ndarray] = [np.zeros(0, int)] * len(network.own)
         blocks = [np.zeros((0, len(own))) for own in network.own]
-        for l, mine, matrix in network.matrices(rows.sites):
-            matrix *= weight[mine, None]
+        s = rows.sites
+        weighted = replace(s, a0=s.a0 * weight, a1=s.a1 * weight[:, None], a2=s.a2 * weight[:, None, None])
+        for l, mine, matrix in network.matrices(weighted):
             norm = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
             size = np.where(norm > 0, norm, 1.0)
-            matrix /= size
+            matrix *= 1 / size
             self.column_size[network.own[l]] = size
             blocks[l], self._mine[l] = matrix, mine
         self.J = ByCell(np.zeros((len(rows), 0)), tuple(blocks), pattern)
@@ -106,6 +108,11 @@ class LinearSystem:
         for own, mine, block in zip(self.network.own, self._mine, self.J.own, strict=True):
             of_site[mine] = block @ weights[own]
         return np.bincount(self.J.pattern.row_of_site, weights=of_site, minlength=len(self.rhs)) - self.rhs
+
+    def slope(self, r: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " weights"]:
+        """J^T r."""
+        of_site = r[self.J.pattern.row_of_site]
+        return np.concatenate([of_site[mine] @ block for mine, block in zip(self._mine, self.J.own, strict=True)])
 
 
 def _taken(sites: Sites, mine: np.ndarray) -> Sites:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations_with_replacement, pairwise
+from itertools import combinations_with_replacement
 from math import comb
 
 import numpy as np
@@ -13,6 +13,10 @@ from jumpnet.errors import SolutionError
 from jumpnet.rows import Sites
 
 Matrix = Float[np.ndarray, "sites functions"]
+
+
+# Numbers in a table of functionals that are worked on at a time: all of them stay in a processor's cache.
+AT_A_TIME = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -33,11 +37,16 @@ class Legendre:
 
     def functionals(self, sites: Sites) -> Matrix:
         """The functional of every site, function by function."""
-        y, a0, a1, a2 = (np.asarray(part) for part in (sites.x, sites.a0, sites.a1, sites.a2))
-        first, second = a1.T if a1.any() else None, a2.transpose(1, 2, 0) if a2.any() else None
-        order = 2 if second is not None else 0 if first is None else 1
-        jets = [_legendre_jet(y[:, k], self.degree, order) for k in range(self.inputs)]
-        table = _contracted(jets, a0, first, second)
+        y, a0, a1, a2 = (np.ascontiguousarray(part.T) for part in (sites.x, sites.a0, sites.a1, sites.a2))
+        order = 2 if a2.any() else 1 if a1.any() else 0
+        jet = _legendre_jet(y, self.degree, order)
+        table = np.empty((comb(self.inputs + self.degree, self.degree), len(a0)))
+        step = max(AT_A_TIME // len(table), 1)
+        for some in (slice(start, start + step) for start in range(0, len(a0), step)):
+            # Equations of a kind follow each other: most of these stretches have no second derivatives, or none.
+            first, second = (part[..., some] if part[..., some].any() else None for part in (a1, a2))
+            jets = [[p[:, k, some] for p in jet] for k in range(self.inputs)]
+            _contracted(jets, a0[some], first, second, table[:, some])
         return table[(0 if self.constant else 1) :].T
 
 
@@ -86,21 +95,28 @@ def _without_last(inputs: int, degree: int) -> tuple[Int[np.ndarray, " functions
     return np.array([place[tuple(one)] for one in exponents[:, :-1].tolist()]), exponents[:, -1]
 
 
-def _legendre_jet(t: Float[np.ndarray, " n"], degree: int, order: int) -> list[Float[np.ndarray, "degrees n"]]:
-    """P_0..P_degree and their derivatives up to an order, at most the second."""
-    jet = [np.zeros((degree + 1, len(t))) for _ in range(order + 1)]
-    p = jet[0]
-    p[0] = 1.0
-    if degree:
-        p[1] = t
-    for n in range(1, degree):
-        p[n + 1] = ((2 * n + 1) / (n + 1) * t) * p[n] - n / (n + 1) * p[n - 1]
-    for before, after in pairwise(jet):
-        for n in range(degree):  # P'_{n + 1} = P'_{n - 1} + (2 n + 1) P_n, and the same for higher derivatives
-            after[n + 1] = (2 * n + 1) * before[n]
-            if n:
-                after[n + 1] += after[n - 1]
-    return jet
+@cache
+def _differentiation(degree: int) -> Float[np.ndarray, "degrees degrees"]:
+    """The derivatives of P_0..P_degree as sums of these: P'_n = (2 n - 1) P_{n - 1} + (2 n - 5) P_{n - 3} + ..."""
+    n, m = np.ogrid[: degree + 1, : degree + 1]
+    return np.where((m < n) & ((n - m) % 2 == 1), 2.0 * m + 1.0, 0.0)
+
+
+def _legendre_jet(t: Float[np.ndarray, "*n"], degree: int, order: int) -> list[Float[np.ndarray, "degrees *n"]]:
+    """P_0..P_degree and their derivatives up to an order."""
+    p = np.ones((degree + 1, *t.shape))
+    leading = np.ones(degree + 1)  # coefficients, by which the polynomials are divided at first
+    for n in range(degree):
+        np.multiply(t, p[n], out=p[n + 1])
+        if n:
+            p[n + 1] -= n * n / (4.0 * n * n - 1.0) * p[n - 1]
+        leading[n + 1] = leading[n] * (2 * n + 1) / (n + 1)
+    p = p.reshape(degree + 1, -1)
+    p *= leading[:, None]
+    jet = [p]
+    for _ in range(order):
+        jet.append(_differentiation(degree) @ jet[-1])
+    return [one.reshape(degree + 1, *t.shape) for one in jet]
 
 
 def _contracted(
@@ -108,6 +124,7 @@ def _contracted(
     a0: Float[np.ndarray, " n"],
     a1: Float[np.ndarray, "d n"] | None,
     a2: Float[np.ndarray, "d d n"] | None,
+    out: Float[np.ndarray, "functions n"] | None = None,
 ) -> Float[np.ndarray, "functions n"]:
     """The functional of all products of polynomials, one coordinate after the other; None where it has no such part.
 
@@ -129,7 +146,7 @@ def _contracted(
         if a2 is not None:
             parts.append(_contracted(before, a2[k, k], None, None))
         factors = [(part[lower], p[degree]) for part, p in zip(parts, last, strict=False)]
-    total = factors[0][0] * factors[0][1]
+    total = np.multiply(*factors[0], out=out)
     for part, p in factors[1:]:
         total += part * p
     return total

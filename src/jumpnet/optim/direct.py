@@ -8,15 +8,16 @@ from jaxtyping import Float
 from jumpnet.errors import ModelError
 from jumpnet.models import LinearSystem
 from jumpnet.optim.bycell import by_cell_step
+from jumpnet.optim.normal import normal_solution
 from jumpnet.optim.threads import one_blas_thread
 
 
 @dataclass(frozen=True)
 class Direct:
-    """Least squares by QR, cell after cell, of columns scaled to one.
+    """Least squares, cell after cell, of columns scaled to one: by normal equations, or by QR where these lose digits.
 
     Nearly dependent features are no obstacle: a damping of `cutoff` (relative to the columns) keeps their weights
-    small, as a truncated factorisation would, and each of the `refinements` solves once more for the residual.
+    small, as a truncated factorisation would, and each of the `refinements` of QR solves once more for the residual.
     """
 
     cutoff: float = 1e-14
@@ -32,6 +33,9 @@ class Direct:
         """The weights of the features."""
         scaled = np.zeros(system.network.size)
         with one_blas_thread():
+            found = normal_solution(system, self.cutoff**2)
+            if found is not None:
+                return found / system.column_size
             for _ in range(1 + self.refinements):
                 step = by_cell_step(system.J, system.residual(scaled), self.cutoff**2)
                 if step is None or not np.isfinite(step).all():

@@ -157,8 +157,9 @@ class Problem:
 
 def finite(values: Array, x: Array, what: str) -> Array:
     """The values, if all are finite."""
-    bad = ~np.isfinite(values.reshape(x.shape[0], -1)).all(axis=1) if x.shape[0] else np.zeros(0, bool)
-    if bad.any():
+    good = np.isfinite(values)
+    if not good.all():
+        bad = ~good.reshape(x.shape[0], -1).all(axis=1)
         raise ProblemError(
             f"{what} is not finite at {int(bad.sum())} of {x.shape[0]} points, e.g. "
             f"{point(x[int(np.argmax(bad))])}; it must be finite wherever it is used."

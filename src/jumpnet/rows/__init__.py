@@ -1,8 +1,8 @@
 """Rows: the table of linear functionals that everything after the problem works on."""
 
 from jumpnet.rows.equations import cuts, equations, traced_cuts, values
-from jumpnet.rows.table import Layout, Rows, Run, Sites, combined, row_family, select, stack
-from jumpnet.rows.weights import Weights, functional_size, weigh
+from jumpnet.rows.table import Layout, Rows, Run, Sites, combined, joined, row_family, select, stack
+from jumpnet.rows.weights import Weights, balanced_size, functional_size, weigh
 
 __all__ = [
     "Layout",
@@ -10,10 +10,12 @@ __all__ = [
     "Run",
     "Sites",
     "Weights",
+    "balanced_size",
     "combined",
     "cuts",
     "equations",
     "functional_size",
+    "joined",
     "row_family",
     "select",
     "stack",

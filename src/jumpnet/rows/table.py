@@ -99,16 +99,18 @@ def row_family(
 ) -> Rows:
     """Rows of one kind; each side is (points, cell, a0, a1, a2) and contributes one site to every row."""
     rhs = np.asarray(rhs, float)
-    m = len(rhs)
-    d = np.shape(sides[0][0])[1]
-    shapes = ((m, d), (m,), (m,), (m, d), (m, d, d))
-    columns = [[np.broadcast_to(part, shape) for part, shape in zip(side, shapes, strict=True)] for side in sides]
-    # Interleave the sides, so that the sites of one row are neighbours.
-    x, cell, a0, a1, a2 = (
-        np.stack(part, axis=1).reshape(-1, *part[0].shape[1:]) for part in zip(*columns, strict=True)
-    )
-    sites = Sites(x=x, cell=cell.astype(np.int32), a0=a0, a1=a1, a2=(a2 + np.swapaxes(a2, 1, 2)) / 2)
-    return Rows(sites, np.full(m, len(sides)), rhs, np.ones(m), np.zeros(m, int), (name,))
+    m, d, count = len(rhs), np.shape(sides[0][0])[1], len(sides)
+    # The sides are interleaved, so that the sites of one row are neighbours.
+    x, a1 = np.empty((2, m, count, d))
+    a0, a2, cell = np.empty((m, count)), np.zeros((m, count, d, d)), np.empty((m, count), np.int32)
+    for k, (where, piece, value, gradient, hessian) in enumerate(sides):
+        x[:, k], cell[:, k], a0[:, k], a1[:, k] = where, piece, value, gradient
+        if isinstance(hessian, np.ndarray):
+            a2[:, k] = (hessian + np.swapaxes(hessian, 1, 2)) / 2
+        else:
+            a2[:, k] = hessian
+    sites = Sites(x.reshape(-1, d), cell.ravel(), a0.ravel(), a1.reshape(-1, d), a2.reshape(-1, d, d))
+    return Rows(sites, np.full(m, count), rhs, np.ones(m), np.zeros(m, int), (name,))
 
 
 def stack(families: Iterable[Rows]) -> Rows:
@@ -118,20 +120,18 @@ def stack(families: Iterable[Rows]) -> Rows:
     for family in families:
         names += [name for name in family.terms if name not in names]
 
-    def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
-        return np.concatenate([np.asarray(part) for part in parts])
+    term = [np.array([names.index(name) for name in f.terms])[f.term] for f in families]
+    counts, rhs, weight = ([getattr(f, key) for f in families] for key in ("counts", "rhs", "weight"))
+    counts, rhs, weight, term = (np.concatenate(parts) for parts in (counts, rhs, weight, term))
+    return Rows(joined([f.sites for f in families]), counts, rhs, weight, term, tuple(names))
 
-    x, cell, a0, a1, a2 = (joined([getattr(f.sites, key) for f in families]) for key in ("x", "cell", "a0", "a1", "a2"))
-    sites = Sites(x, cell, a0, a1, a2)
-    term = joined([np.array([names.index(name) for name in f.terms])[f.term] for f in families])
-    return Rows(
-        sites,
-        joined([f.counts for f in families]),
-        joined([f.rhs for f in families]),
-        joined([f.weight for f in families]),
-        term,
-        tuple(names),
+
+def joined(sites: Sequence[Sites]) -> Sites:
+    """All sites, one after the other."""
+    x, cell, a0, a1, a2 = (
+        np.concatenate([np.asarray(getattr(one, key)) for one in sites]) for key in ("x", "cell", "a0", "a1", "a2")
     )
+    return Sites(x, cell, a0, a1, a2)
 
 
 def combined(rows: Rows, group: Int[np.ndarray, " rows"], factor: Float[np.ndarray, " rows"], name: str) -> Rows:

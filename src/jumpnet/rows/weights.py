@@ -32,7 +32,7 @@ def weigh(rows: Rows, kind: Weights, halfwidth: Float[np.ndarray, "*sites d"], t
     if kind == "equilibrated":
         return rows.weighted(mean / functional_size(rows, halfwidth))
     if kind == "balanced":
-        return rows.weighted(mean / _balanced_size(rows, halfwidth))
+        return rows.weighted(mean / balanced_size(rows, halfwidth))
     raise ModelError(f'weights is {kind!r}; choose "equilibrated", "balanced" or "paper".')
 
 
@@ -43,8 +43,8 @@ def functional_size(rows: Rows, halfwidth: Float[np.ndarray, "*sites d"]) -> Flo
     return _not_vanishing(_or_sum(rows, size, of_site))
 
 
-def _balanced_size(rows: Rows, halfwidth: Float[np.ndarray, "*sites d"]) -> Float[np.ndarray, " rows"]:
-    """The geometric mean over the sites of a row."""
+def balanced_size(rows: Rows, halfwidth: Float[np.ndarray, "*sites d"]) -> Float[np.ndarray, " rows"]:
+    """The geometric mean of the largest coefficients over the sites of a row, in coordinates scaled to the box."""
     of_site = _not_vanishing(_site_size(rows, halfwidth))
     size = np.exp(np.bincount(rows.row_of_site, np.log(of_site), len(rows)) / rows.counts)
     return _or_sum(rows, size, of_site)
@@ -58,10 +58,11 @@ def _or_sum(rows: Rows, size: np.ndarray, of_site: np.ndarray) -> np.ndarray:
 def _site_size(rows: Rows, halfwidth: Float[np.ndarray, "*sites d"]) -> Float[np.ndarray, " sites"]:
     """The largest coefficient of each site; zero where it is rounding beside the same coefficient elsewhere."""
     s = rows.sites
-    a0, a1, a2 = (np.asarray(part) for part in (s.a0, s.a1, s.a2))
-    h = np.broadcast_to(halfwidth, a1.shape)
-    scaled = np.abs(a0), np.abs(a1 / h).max(axis=1), np.abs(a2 / (h[:, :, None] * h[:, None, :])).max(axis=(1, 2))
-    plain = np.abs(a0), np.abs(a1).max(axis=1), np.abs(a2).max(axis=(1, 2))
+    # Site by site along the last axis: the largest of a few long rows is found far sooner than those of short ones.
+    a0, a1, a2 = (np.abs(np.array(np.asarray(part).T, order="C")) for part in (s.a0, s.a1, s.a2))
+    h = np.broadcast_to(halfwidth, np.shape(s.a1)).T
+    scaled = a0, (a1 / h).max(axis=0), (a2 / (h[:, None] * h)).max(axis=(0, 1))
+    plain = a0, a1.max(axis=0), a2.max(axis=(0, 1))
     kept = (np.where(one > 1e-12 * one.max(initial=0.0), size, 0.0) for one, size in zip(plain, scaled, strict=True))
     return np.max(list(kept), axis=0)
 
