@@ -333,6 +333,8 @@ def _carried(part: Part, dim: int) -> int:
     """How many numbers on a surface determine a part: of its functions, those of about the highest degree."""
     if dim == 1:
         return 1
+    if part.strings is not None:
+        return part.strings.carried(part.degree)
     if part.solves and dim == 2:
         return 2 * part.degree + 2
     return 2 * int(part.family.size ** ((dim - 1) / dim)) + 2

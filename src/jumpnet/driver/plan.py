@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import Protocol
 
 import numpy as np
 from jaxtyping import Int
@@ -23,13 +24,30 @@ OUTSIDE = -1
 LARGEST = 1500
 
 
+class Strings(Protocol):
+    """Sets of poles, ever larger ones."""
+
+    def count(self, wanted: int) -> int:
+        """How many poles the smallest set has that has so many; the largest has fewer if there is none."""
+        ...
+
+    def carried(self, count: int) -> int:
+        """How many points of the wall tell the functions of the set with so many poles from each other."""
+        ...
+
+    def family(self, count: int) -> Family:
+        """The functions of the set with so many poles."""
+        ...
+
+
 @dataclass(frozen=True)
 class Part:
     """Functions of one chart of one cell, up to a degree.
 
     `kind` is "legendre" (polynomials), "harmonic", "products" (of poles and polynomials), "ridges" (random ones of
-    size `scale`, as many as the degree), "answer" (one polynomial with known `weights`, which answers a source) or
-    "corner" (powers about a corner: the first of them and the step, as many as the degree).
+    size `scale`, as many as the degree), "answer" (one polynomial with known `weights`, which answers a source),
+    "corner" (powers about a corner: the first of them and the step, as many as the degree) or "poles" (simple ones at
+    `strings`, as many as the degree or a few more).
     Charts of the piece's own coordinates have growing harmonic functions, charts about a pole decaying ones. `pieces`
     are those on whose interfaces with this piece the part matters most, None for all of them and the outer boundary.
     `cell` is the piece itself, where that is not cut.
@@ -45,11 +63,12 @@ class Part:
     scale: float = 0.5
     weights: tuple[float, ...] = ()
     powers: tuple[float, float] = (1.0, 1.0)
+    strings: Strings | None = None
 
     @property
     def solves(self) -> bool:
         """Whether the functions solve the equation inside the piece, but for a source."""
-        return self.kind in ("harmonic", "corner")
+        return self.kind in ("harmonic", "corner", "poles")
 
     @property
     def family(self) -> Family:
@@ -61,6 +80,9 @@ class Part:
             return Combination(dim, self.degree, self.weights)
         if self.kind == "corner":
             return Wedge(self.degree, *self.powers)
+        if self.kind == "poles":
+            assert self.strings is not None
+            return self.strings.family(self.degree)
         if self.kind == "ridges":
             return Ridges(dim, self.degree, self.scale, seed=self.piece)
         if self.kind == "legendre":
@@ -73,7 +95,8 @@ class Part:
         """With a degree about a third higher (times `stride`); the same part where it is as large as it may be."""
         if self.kind == "answer":
             return self
-        more = replace(self, degree=self.degree + max(1, ceil(stride * max(2, self.degree // 3))))
+        degree = self.degree + max(1, ceil(stride * max(2, self.degree // 3)))
+        more = replace(self, degree=degree if self.strings is None else self.strings.count(degree))
         return more if more.family.size <= LARGEST else self
 
 

@@ -12,6 +12,7 @@ from jaxtyping import Float
 
 from jumpnet.errors import SolutionError
 from jumpnet.models.checked import LARGEST, from_fields
+from jumpnet.models.poles import Poles
 from jumpnet.models.polynomials import Combination, Legendre, Matrix
 from jumpnet.rows import Sites
 
@@ -251,6 +252,7 @@ FAMILIES = {
     "legendre": Legendre,
     "combination": Combination,
     "powers": Powers,
+    "poles": Poles,
     "wedge": Wedge,
     "products": Products,
     "solid": Solid,
