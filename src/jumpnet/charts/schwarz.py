@@ -10,44 +10,47 @@ support points a step; Costa and Trefethen (2023) solve Laplace problems with po
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Complex, Float
 from scipy.linalg import solve_triangular
 
 # Accuracy of the last approximation, relative to the curve's size, and the number of poles that must do.
-ACCURACY, MOST = 1e-12, 400
+ACCURACY, MOST = 1e-12, 640
 # Support points to begin with; each step adds this part of them.
-FIRST, STEP = 12, 0.2
+FIRST, STEP = 12, 0.25
 # So many steps without a better approximation end it, once it is one at all.
 PATIENCE, ROUGH = 3, 0.1
 # Poles farther away than this, in radii of the curve, are no use: polynomials do the same. Nor are those that add less
-# than a part of the approximation's error, or nearer to the curve than its points are to each other: accidents.
-FAR, FAINT = 30.0, 0.3
+# than a few of the approximation's errors, or nearer to the curve than its points are to each other: accidents.
+FAR, FAINT = 30.0, 10.0
 # Steps of inverse iteration: the smallest singular value is far below the others, and near to it is good enough.
 INVERSE = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Approximation:
-    """A rational function by its barycentric form, support points and weights, its values there being conj(z)."""
+    """A rational function on a curve by its barycentric form: support points, where it is conj(z), and weights."""
 
+    curve: Complex[np.ndarray, " n"]
     support: Complex[np.ndarray, " m"]
     weights: Complex[np.ndarray, " m"]
     error: float
 
-    def poles(self, z: Complex[np.ndarray, " n"]) -> tuple[Complex[np.ndarray, " m"], Float[np.ndarray, " m"]]:
-        """The poles that matter on the curve z, and their distances from it."""
+    @cached_property
+    def poles(self) -> tuple[Complex[np.ndarray, " m"], Bool[np.ndarray, " m"]]:
+        """The poles that matter on the curve, and which of them it encloses."""
         p = _zeros(self.support, self.weights)
         p = p[np.isfinite(p) & (np.abs(p) < FAR)]
         with np.errstate(divide="ignore", invalid="ignore"):  # a pole at a support point is none
             apart = 1 / (p[:, None] - self.support)
             residue = np.abs((apart @ (self.weights * self.support.conj())) / (apart**2 @ self.weights))
-        gaps = np.abs(z[None] - p[:, None])
+        gaps = np.abs(self.curve - p[:, None])
         nearest, distance = np.argmin(gaps, axis=1), gaps.min(axis=1)
-        spacing = np.abs(np.roll(z, -1) - np.roll(z, 1))[nearest]
+        spacing = np.abs(np.roll(self.curve, -1) - np.roll(self.curve, 1))[nearest]
         kept = (distance > spacing) & (residue > FAINT * self.error * distance)
-        return p[kept], distance[kept]
+        return p[kept], _enclosed(self.curve, p[kept])
 
 
 def _zeros(s: Complex[np.ndarray, " m"], w: Complex[np.ndarray, " m"]) -> Complex[np.ndarray, " zeros"]:
@@ -83,11 +86,6 @@ class Schwarz:
             self._found.append(following)
         return self._found[rung]
 
-    @property
-    def errors(self) -> list[float]:
-        """The errors of the approximations so far."""
-        return [one.error for one in self._found]
-
 
 def _approximations(z: Complex[np.ndarray, " n"]) -> Iterator[Approximation]:
     n = len(z)
@@ -104,7 +102,7 @@ def _approximations(z: Complex[np.ndarray, " n"]) -> Iterator[Approximation]:
         idle = 0 if largest < 0.8 * best or best > ROUGH else idle + 1
         if largest < best:
             best = largest
-            yield Approximation(s, w, largest)
+            yield Approximation(z, s, w, largest)
         chosen[_worst_in_gaps(error, chosen, max(1, int(STEP * len(s))))] = True
 
 
@@ -133,7 +131,7 @@ def _worst_in_gaps(error: np.ndarray, chosen: Bool[np.ndarray, " n"], count: int
     return worst[np.argsort(-error[worst])[:count]]
 
 
-def encloses(z: Complex[np.ndarray, " n"], points: Complex[np.ndarray, " m"]) -> Bool[np.ndarray, " m"]:
+def _enclosed(z: Complex[np.ndarray, " n"], points: Complex[np.ndarray, " m"]) -> Bool[np.ndarray, " m"]:
     """Which points are inside a closed polygon."""
     to = z[None] - points[:, None]
     turns = np.angle(np.roll(to, -1, axis=1) / to).sum(axis=1)

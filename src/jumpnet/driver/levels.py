@@ -10,12 +10,13 @@ from jaxtyping import Bool, Float, Int
 
 from jumpnet.collocation import Collocation, Points, Stream, collocate
 from jumpnet.driver.plan import Part, Places, Plan
+from jumpnet.driver.rings import near_poles
 from jumpnet.geometry.cells import CellPoints, Cells, Runs
 from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import Frozen, LinearSystem
 from jumpnet.optim import Direct
 from jumpnet.problem import Problem
-from jumpnet.rows import Rows, Sites, combined, cuts, equations, select, stack, traced_cuts, weigh
+from jumpnet.rows import Rows, Sites, combined, cuts, equations, on_surfaces, select, stack, traced_cuts, weigh
 
 # How many times as many equations as unknowns: fewer, and the features are met at the points and wrong between them.
 OVERSAMPLING = 2.0
@@ -118,6 +119,8 @@ class DirectSolver:
         if drawn is None or not drawn.enough(needed):
             drawn = self._drawn[stream] = Drawn.of(self.problem, needed, self.seed, stream)
         rows = drawn.first(needed, solved)
+        near = near_poles(self.problem, plan, needed, np.random.default_rng([self.seed, int(stream), len(plan.parts)]))
+        rows = rows if near is None else stack([rows, on_surfaces(self.problem, near)])
         if plan.cells is None:
             rows = weigh(rows, "balanced", self.halfwidth)
         else:
@@ -333,8 +336,8 @@ def _carried(part: Part, dim: int) -> int:
     """How many numbers on a surface determine a part: of its functions, those of about the highest degree."""
     if dim == 1:
         return 1
-    if part.strings is not None:
-        return part.strings.carried(part.degree)
+    if part.kind == "poles":
+        return part.degree // 2  # they get points of their own
     if part.solves and dim == 2:
         return 2 * part.degree + 2
     return 2 * int(part.family.size ** ((dim - 1) / dim)) + 2

@@ -31,10 +31,6 @@ class Strings(Protocol):
         """How many poles the smallest set has that has so many; the largest has fewer if there is none."""
         ...
 
-    def carried(self, count: int) -> int:
-        """How many points of the wall tell the functions of the set with so many poles from each other."""
-        ...
-
     def family(self, count: int) -> Family:
         """The functions of the set with so many poles."""
         ...

@@ -1,6 +1,6 @@
 """Rows: the table of linear functionals that everything after the problem works on."""
 
-from jumpnet.rows.equations import cuts, equations, traced_cuts, values
+from jumpnet.rows.equations import cuts, equations, on_surfaces, traced_cuts, values
 from jumpnet.rows.table import Layout, Rows, Run, Sites, combined, row_family, select, stack
 from jumpnet.rows.weights import Weights, functional_size, weigh
 
@@ -14,6 +14,7 @@ __all__ = [
     "cuts",
     "equations",
     "functional_size",
+    "on_surfaces",
     "row_family",
     "select",
     "stack",
