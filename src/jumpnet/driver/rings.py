@@ -5,18 +5,20 @@ the wall's shape says that its solution is singular (charts/schwarz.py), in the 
 """
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from jaxtyping import Complex, Float
 
-from jumpnet.charts import Affine, inverse_root
+from jumpnet.charts import Affine, Slit, inverse_root
 from jumpnet.charts.schwarz import Approximation, Schwarz
 from jumpnet.collocation import Collocation, Points
 from jumpnet.driver.natures import natures_of
+from jumpnet.driver.periodic import is_periodic
 from jumpnet.driver.plan import OUTSIDE, Part, Plan
+from jumpnet.geometry import Box
 from jumpnet.geometry.rings import Ring, rings_of
 from jumpnet.models.poles import Poles
 from jumpnet.optim.threads import one_blas_thread
@@ -26,6 +28,8 @@ from jumpnet.problem import Problem
 BEGIN = 1e-4
 # So many points for each pole, near it: a point has two equations, a pole two unknowns.
 DENSE = 2.0
+# A side of the domain mirrors a hole that is no farther away than so many of its radii.
+NEAR_SIDE = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +101,32 @@ def with_rings(plan: Plan, problem: Problem) -> Plan | None:
                 chart, shape = _seen_from(problem, ring, piece, shapes)
                 strings = PolesBeyond(ring, shape, piece == ring.outside)
                 more.append(Part(piece, piece, chart, "poles", strings.begin(), True, (other,), strings=strings))
-    return replace(plan, parts=(*plan.parts, *more)) if more else None
+    mirrored = [image for part in plan.parts if _drawn_out(part) for image in _mirrored(problem, part)]
+    return replace(plan, parts=(*plan.parts, *more, *mirrored)) if more else None
+
+
+def _drawn_out(part: Part) -> bool:
+    """Whether a part is a drawn-out pole in a hole of its piece; round holes have images from the start."""
+    return part.kind == "harmonic" and isinstance(part.chart, Slit) and part.chart.focus != 0
+
+
+def _mirrored(problem: Problem, part: Part) -> Iterator[Part]:
+    """The images of a drawn-out pole in straight sides of the domain that are near."""
+    parts, chart = problem.partition, part.chart
+    if not isinstance(parts.domain, Box) or part.piece not in parts._walls.outer_labels or any(is_periodic(problem)):
+        return
+    assert isinstance(chart, Slit)
+    (x0, y0), (x1, y1) = parts.bounds
+    corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float) @ chart.transform.T @ np.array([1, 1j])
+    place = complex(*(chart.transform @ chart.center))
+    for a, b in zip(corners, np.roll(corners, -1), strict=True):
+        along = (b - a) / abs(b - a)
+        across = ((place - a) / along).imag
+        if abs(across) < NEAR_SIDE * chart.axes_sum / 2:
+            image = place - 2j * along * across
+            center = np.linalg.solve(chart.transform, [image.real, image.imag])
+            focus = along**2 * np.conj(chart.focus)
+            yield replace(part, chart=replace(chart, center=center, focus=focus), pieces=(OUTSIDE,))
 
 
 def _seen_from(
