@@ -28,6 +28,8 @@ from jumpnet.problem import Problem
 BEGIN = 1e-4
 # So many points for each pole, near it: a point has two equations, a pole two unknowns.
 DENSE = 2.0
+# A set of poles is as large as is wanted if it has this part of them.
+NEARLY = 0.9
 # A side of the domain mirrors a hole that is no farther away than so many of its radii.
 NEAR_SIDE = 4.0
 
@@ -45,13 +47,20 @@ class PolesBeyond:
         """The sets so far, by the number of poles."""
         return {}
 
+    @cached_property
+    def _beginning(self) -> Approximation:
+        return self._first(lambda one: one.error < BEGIN)
+
     def begin(self) -> int:
         """The number of poles to begin with."""
-        return self._of(self._first(lambda one: one.error < BEGIN))
+        return self._of(self._beginning)
 
     def count(self, wanted: int) -> int:
-        """How many poles the smallest set has that has so many; the largest has fewer if there is none."""
-        return self._of(self._first(lambda one: len(one.support) > wanted and self._of(one) >= wanted))
+        """How many poles the smallest set has that has so many, or nearly; the largest has fewer if there is none."""
+        share = self.begin() / len(self._beginning.support)  # poles take longer to find than approximations
+        return self._of(
+            self._first(lambda one: share * len(one.support) >= wanted and self._of(one) >= NEARLY * wanted)
+        )
 
     def family(self, count: int) -> Poles:
         """The functions of the set with so many poles."""
