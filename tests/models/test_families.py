@@ -14,6 +14,7 @@ from jumpnet.errors import SolutionError
 from jumpnet.models import Frozen, LinearSystem, network_from_spec, network_spec
 from jumpnet.models.families import Powers, Products, Ridges, Solid, Wedge, family_from_spec, family_spec
 from jumpnet.models.frozen import Features
+from jumpnet.models.poles import Poles
 from jumpnet.models.polynomials import Combination, Legendre
 from jumpnet.optim import Direct
 from jumpnet.rows import Sites, row_family, stack
@@ -30,6 +31,7 @@ FAMILIES = {
     "solid, exterior": (Solid(4, exterior=True), 3),
     "ridges": (Ridges(2, 6, 0.7, seed=3), 2),
     "wedge": (Wedge(3, 2 / 3, 2 / 3), 2),
+    "poles": (Poles((-0.4, 1.5, 0.3), (0.2, 0.5, -0.6)), 2),
     "combination": (Combination(2, 2, (0.5, -1.0, 2.0, 0.25, 3.0, -0.75)), 2),
 }
 
@@ -52,6 +54,9 @@ def plain(family: Any, index: int) -> Any:
             n, part = index % family.degree + 1, (jnp.real, jnp.imag)[index // family.degree]
             return lambda y: part((y[0] + 1j * y[1]) ** n)
         return (lambda y: 1.0 + 0 * y[0]) if family.constant else (lambda y: 0.5 * jnp.log(y[0] ** 2 + y[1] ** 2))
+    if isinstance(family, Poles):
+        place = complex(family.across[index % 3], family.up[index % 3])
+        return lambda y: (jnp.real, jnp.imag)[index // 3](1 / (y[0] + 1j * y[1] - place))
     if isinstance(family, Wedge):
         p, part = family.first + index % 3 * family.step, (jnp.real, jnp.imag)[index // 3]
         whole = abs(p - round(p)) < 1e-12
@@ -68,7 +73,7 @@ def sites(n: int, dim: int, a0: Any = 1.0, a1: Any = 0.0, a2: Any = 0.0, x: Any 
 
 
 @pytest.mark.parametrize(
-    "name", ["Legendre 1-D", "Legendre 2-D", "Legendre 3-D, no constant", "powers", "powers with log", "wedge"]
+    "name", ["Legendre 1-D", "Legendre 2-D", "Legendre 3-D, no constant", "powers", "powers with log", "wedge", "poles"]
 )
 def test_functionals_are_those_of_the_functions_written_down(name: str) -> None:
     family, dim = FAMILIES[name]
@@ -110,7 +115,7 @@ def test_derivatives_against_differences(name: str) -> None:
             np.testing.assert_allclose(found, (plus - minus) / (2 * h), rtol=0, atol=1e-5 * (1 + np.abs(plus).max()))
 
 
-@pytest.mark.parametrize("name", ["powers", "powers with log", "solid", "solid, exterior"])
+@pytest.mark.parametrize("name", ["powers", "powers with log", "poles", "solid", "solid, exterior"])
 def test_harmonic_functions_are_harmonic_and_independent(name: str) -> None:
     family, dim = FAMILIES[name]
     many = sites(60, dim, 0.0, 0.0, np.eye(dim))
@@ -136,6 +141,12 @@ def test_weights_that_do_not_go_with_their_degree_are_refused(degree: int) -> No
     forged = family_spec(FAMILIES["combination"][0]) | {"degree": degree, "inputs": degree}
     with pytest.raises(SolutionError, match="damaged or forged"):
         family_from_spec(forged)
+
+
+@pytest.mark.parametrize("across", [[0.1], [0.1, 2.0, "3"], [0.1, 2.0, float("nan")], [0.0] * 100_001])
+def test_forged_poles_are_refused(across: list[Any]) -> None:
+    with pytest.raises(SolutionError, match="damaged or forged"):
+        family_from_spec(family_spec(FAMILIES["poles"][0]) | {"across": across})
 
 
 def test_an_unknown_family_is_refused_in_one_sentence() -> None:

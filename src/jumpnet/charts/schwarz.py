@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Bool, Complex, Float
+from jaxtyping import Bool, Complex
 from scipy.linalg import solve_triangular
 
 # Accuracy of the last approximation, relative to the curve's size, and the number of poles that must do.
@@ -49,7 +49,7 @@ class Approximation:
         gaps = np.abs(self.curve - p[:, None])
         nearest, distance = np.argmin(gaps, axis=1), gaps.min(axis=1)
         spacing = np.abs(np.roll(self.curve, -1) - np.roll(self.curve, 1))[nearest]
-        kept = (distance > spacing) & (residue > FAINT * self.error * distance)
+        kept = (distance > spacing) & (residue > FAINT * max(self.error, ACCURACY) * distance)
         return p[kept], _enclosed(self.curve, p[kept])
 
 
@@ -70,7 +70,7 @@ def _zeros(s: Complex[np.ndarray, " m"], w: Complex[np.ndarray, " m"]) -> Comple
 
 
 class Schwarz:
-    """Approximations of conj(z) on a closed curve about the origin with radius one, ever better ones, made when asked for."""
+    """Ever better approximations of conj(z) on a closed curve about the origin with radius one, made when asked for."""
 
     def __init__(self, curve: Complex[np.ndarray, " n"]):
         self.curve = curve
@@ -114,7 +114,7 @@ def _least(matrix: Complex[np.ndarray, "n m"]) -> Complex[np.ndarray, " m"]:
     triangle = triangle + np.diag(np.where(np.abs(np.diag(triangle)) < 1e-16 * size, 1e-16 * size, 0))
     w = np.exp(1j * np.arange(m))
     for _ in range(INVERSE):
-        w = solve_triangular(triangle, solve_triangular(triangle, w, trans="C"), check_finite=False)
+        w = solve_triangular(triangle, solve_triangular(triangle, w, trans=2), check_finite=False)
         w /= np.linalg.norm(w)
     return w
 

@@ -193,7 +193,7 @@ def _poles(problem: Problem, piece: int, natures: Sequence[Nature], order: int, 
 
 
 def _beyond(parts: Partition, part: Part) -> bool:
-    """Whether the singularities of an image are outside its piece: in a hole that is not quite round they may not be."""
+    """Whether an image has its singularities outside its piece: of a hole that is not quite round it may not."""
     chart: Any = part.chart.charts[-1] if isinstance(part.chart, Joint) else part.chart
     focus = np.linalg.solve(chart.transform, [chart.focus.real, chart.focus.imag])
     return not (parts.label(chart.center + np.linspace(-1, 1, 9)[:, None] * focus) == part.piece).any()

@@ -1,7 +1,8 @@
 """Poles beyond smooth walls that are neither circles nor ellipses: stars, superellipses, curves.
 
-A piece with constant A that such a wall surrounds, or that surrounds it, gets poles on the other side of the wall, where
-the wall's shape says that its solution is singular (charts/schwarz.py), in the coordinates that make A the identity.
+A piece with constant A that such a wall surrounds, or that surrounds it, gets poles on the other side of the wall,
+where the wall's shape says that its solution is singular (charts/schwarz.py), in the coordinates that make A the
+identity.
 """
 
 from collections import defaultdict
@@ -36,7 +37,7 @@ NEAR_SIDE = 4.0
 
 @dataclass(frozen=True, eq=False)
 class PolesBeyond:
-    """The poles on one side of a ring, in coordinates in which it has radius one; sets for ever better approximations."""
+    """The poles on one side of a ring, in coordinates in which it has radius one: sets of them, ever larger ones."""
 
     ring: Ring
     shape: Schwarz
@@ -65,7 +66,7 @@ class PolesBeyond:
     def family(self, count: int) -> Poles:
         """The functions of the set with so many poles."""
         p = self._known[count]
-        return Poles(tuple(p.real.tolist()), tuple(p.imag.tolist()))
+        return Poles(tuple(np.real(p).tolist()), tuple(np.imag(p).tolist()))
 
     def points(self, count: int) -> Float[np.ndarray, " n"]:
         """How many points are needed between each point of the ring and the next to see the poles of a set."""
@@ -138,9 +139,7 @@ def _mirrored(problem: Problem, part: Part) -> Iterator[Part]:
             yield replace(part, chart=replace(chart, center=center, focus=focus), pieces=(OUTSIDE,))
 
 
-def _seen_from(
-    problem: Problem, ring: Ring, piece: int, known: list[tuple[Affine, Schwarz]]
-) -> tuple[Affine, Schwarz]:
+def _seen_from(problem: Problem, ring: Ring, piece: int, known: list[tuple[Affine, Schwarz]]) -> tuple[Affine, Schwarz]:
     """The coordinates of a piece in which its A is the identity and a ring has radius one, and the ring's shape."""
     transform = inverse_root(problem.A[piece].value(ring.points[:1])[0])
     z = (ring.points - ring.center) @ transform.T @ np.array([1, 1j])
@@ -175,5 +174,8 @@ def near_poles(problem: Problem, plan: Plan, points: Points, rng: np.random.Gene
             between[ring.pair].append((x, normal))
     x, normal, piece = (np.concatenate(found) for found in zip(*outer, strict=True))
     part = problem.partition.part_numbers(x, normal, piece)
-    interfaces = {pair: tuple(map(np.concatenate, zip(*found, strict=True))) for pair, found in between.items()}
+    interfaces = {
+        pair: (np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found]))
+        for pair, found in between.items()
+    }
     return Collocation(np.zeros((0, 2)), np.zeros(0, int), x, normal, piece, part, interfaces)

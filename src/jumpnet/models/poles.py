@@ -11,7 +11,7 @@ from jumpnet.rows import Sites
 
 @dataclass(frozen=True)
 class Poles:
-    """Re and Im of 1/(z - p) for places p = across + i up, z the complex number of two coordinates: harmonic functions."""
+    """Re and Im of 1/(z - p) for places p = across + i up, z the complex number of two coordinates."""
 
     across: tuple[float, ...]
     up: tuple[float, ...]
@@ -19,7 +19,8 @@ class Poles:
     def __post_init__(self) -> None:
         if len(self.across) != len(self.up):
             raise SolutionError(
-                f"poles have {len(self.across)} first and {len(self.up)} second coordinates; the file is damaged or forged."
+                f"poles have {len(self.across)} first and {len(self.up)} second coordinates; "
+                "the file is damaged or forged."
             )
 
     @property
