@@ -1,7 +1,5 @@
 """Stars and other smooth shapes: poles beyond their walls, found from the shape."""
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -49,15 +47,6 @@ def test_smooth_shapes_are_solved_with_few_functions(problem: jn.Problem, most: 
     x, piece = problem.partition.sample_interior(1000, seed=5)
     size = np.sqrt(np.mean(fine(x, piece) ** 2))
     assert difference(solution, fine) < min(3e-9, 3 * solution.estimate / size)
-
-
-def test_a_star_is_as_finite_elements_have_it() -> None:
-    pytest.importorskip("ngsolve")
-    problem = in_a_field(SMALL)
-    solution = jn.solve(problem, tol=1e-8, optimizer=jn.optim.Direct())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", jn.JumpnetWarning)
-        assert difference(solution, jn.baselines.fem(problem, order=5, size=0.2)) < 1e-5
 
 
 def test_a_domain_may_be_a_star() -> None:

@@ -117,7 +117,8 @@ def with_rings(plan: Plan, problem: Problem) -> Plan | None:
 
 def _drawn_out(part: Part) -> bool:
     """Whether a part is a drawn-out pole in a hole of its piece; round holes have images from the start."""
-    return part.kind == "harmonic" and isinstance(part.chart, Slit) and part.chart.focus != 0
+    known = part.pieces is not None and len(part.pieces) == 1  # images belong to two holes
+    return known and part.kind == "harmonic" and isinstance(part.chart, Slit) and part.chart.focus != 0
 
 
 def _mirrored(problem: Problem, part: Part) -> Iterator[Part]:
