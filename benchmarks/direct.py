@@ -54,6 +54,30 @@ def nine_disks(gap: float, k: float) -> jn.Problem:
     return jn.Problem(parts, A=[1.0] + [k] * 9, boundary=jn.Dirichlet("x1"))
 
 
+def star(lobes: int, amplitude: float, k: float, **others: object) -> jn.Problem:
+    """A star of a conductivity in a field along x1; its lobes reach out to 0.45."""
+    shape = jn.Star((0.07, -0.04), f"0.45*(1 + {amplitude}*cos({lobes}*theta + 0.3))/(1 + {amplitude})")
+    given: dict = {"A": [1.0, k], "boundary": jn.Dirichlet("x1"), **others}
+    return jn.Problem(jn.Partition(BOX, [shape]), **given)
+
+
+def two_stars(gap: float) -> jn.Problem:
+    """Two stars whose lobes point at each other, with a gap between them."""
+    c = 0.36 + gap / 2
+    shapes = [jn.Star((-c, 0.0), "0.3 + 0.06*cos(5*theta)"), jn.Star((c, 0.0), "0.3 - 0.06*cos(5*theta)")]
+    return jn.Problem(jn.Partition(BOX, shapes), A=[1.0, 10.0, 100.0], boundary=jn.Dirichlet("x1"))
+
+
+def smooth(shape: jn.Superellipse | jn.Curve) -> jn.Problem:
+    """Another smooth shape in a field along x1."""
+    return jn.Problem(jn.Partition(BOX, [shape]), A=[1.0, 10.0], boundary=jn.Dirichlet("x1"))
+
+
+def stars_of_pde4() -> jn.Problem:
+    """The four stars in a superellipse of pde4 with constant conductivities, in a field along x1."""
+    return jn.Problem(problems.pde4().partition, A=[1.0, 0.1, 0.01, 10.0, 100.0], boundary=jn.Dirichlet("x1"))
+
+
 def graded_disk() -> jn.Problem:
     """A disk of varying conductivity in a field along x1."""
     parts = jn.Partition(BOX, [jn.Disk((0.2, 0.1), 0.4)])
@@ -121,6 +145,14 @@ CASES: dict[str, Callable[[], jn.Problem]] = {
     "corners: L": lambda: angular(jn.Polygon(L_SHAPE), [1.0, 10.0]),
     "corners: slanted layer, heated": lambda: angular(jn.HalfSpace((0.3, 1), 0.1), [1.0, 10.0], 1.0),
     **{f"corners: {n * n} squares, k = 10": lambda n=n: squares(n, 10.0) for n in (2, 3)},
+    **{f"star, {n} lobes of {a:g}, k = {k:g}": lambda n=n, a=a, k=k: star(n, a, k)
+       for n, a in ((3, 0.2), (3, 0.5), (5, 0.3), (5, 0.5), (7, 0.2), (7, 0.5)) for k in (0.01, 10.0, 1000.0)},
+    "star, heated": lambda: star(5, 0.3, 10.0, f=1.0, boundary=jn.Dirichlet(0.0)),
+    "star, A = diag(4, 1) outside": lambda: star(5, 0.3, 10.0, A=[[[4.0, 0.0], [0.0, 1.0]], 10.0]),
+    **{f"two stars, gap {g:g}": lambda g=g: two_stars(g) for g in (0.2, 0.04)},
+    "superellipse, exponent 4": lambda: smooth(jn.Superellipse((0.1, 0.0), (0.5, 0.4), 4)),
+    "curve with a dent": lambda: smooth(jn.Curve("0.5*cos(t) + 0.2*cos(2*t)", "0.4*sin(t) + 0.1*sin(2*t)")),
+    "stars of pde4, A constant": stars_of_pde4,
     **{f"pde1, {n} pieces": lambda n=n: problems.pde1(n) for n in (5, 10, 50, 100)},
     "pde2": problems.pde2,
     "pde3": problems.pde3,

@@ -75,6 +75,14 @@ def test_it_agrees_with_the_direct_solution_where_no_exact_one_is_known():
     assert np.abs(reference.flux(x) - direct.flux(x)).max() < 1e-3
 
 
+def test_a_star_with_poles_beyond_its_wall_is_as_elements_have_it():
+    parts = jn.Partition(SQUARE, [jn.Star((0.07, -0.04), "0.4*(1 + 0.2*cos(3*theta))")])
+    problem = jn.Problem(parts, A=[1.0, 10.0], boundary=jn.Dirichlet("x1"))
+    direct, elements = jn.solve(problem), fem(problem, order=5, size=0.2)
+    x, piece = parts.sample_interior(500, seed=1)
+    assert np.abs(direct(x, piece) - elements(x, piece)).max() < 1e-5
+
+
 def test_as_many_unknowns_as_asked_for(tmp_path):
     reference = fem(problems.inclusion(), order=3, unknowns=3000)
     assert abs(reference.settings["unknowns"] - 3000) <= 300 and "finite elements of order 3" in str(reference.report())

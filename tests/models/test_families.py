@@ -14,6 +14,7 @@ from jumpnet.errors import SolutionError
 from jumpnet.models import Frozen, LinearSystem, network_from_spec, network_spec
 from jumpnet.models.families import Powers, Products, Ridges, Solid, family_from_spec, family_spec
 from jumpnet.models.frozen import Features
+from jumpnet.models.poles import Poles
 from jumpnet.models.polynomials import Combination, Legendre
 from jumpnet.models.wedges import Crack, Wedge
 from jumpnet.optim import Direct
@@ -34,6 +35,7 @@ FAMILIES = {
     "wedge, complex powers": (Wedge((0.7, 0.7, 2.0), (0.3, -0.3, 0.0)), 2),
     "crack": (Crack((2 / 3, 4 / 3, 2.0), np.pi / 3), 2),
     "crack, complex powers": (Crack((0.7, 0.7), np.pi / 3, (0.3, -0.3)), 2),
+    "poles": (Poles((-0.4, 1.5, 0.3), (0.2, 0.5, -0.6)), 2),
     "combination": (Combination(2, 2, (0.5, -1.0, 2.0, 0.25, 3.0, -0.75)), 2),
 }
 
@@ -56,6 +58,9 @@ def plain(family: Any, index: int) -> Any:
             n, part = index % family.degree + 1, (jnp.real, jnp.imag)[index // family.degree]
             return lambda y: part((y[0] + 1j * y[1]) ** n)
         return (lambda y: 1.0 + 0 * y[0]) if family.constant else (lambda y: 0.5 * jnp.log(y[0] ** 2 + y[1] ** 2))
+    if isinstance(family, Poles):
+        place = complex(family.across[index % 3], family.up[index % 3])
+        return lambda y: (jnp.real, jnp.imag)[index // 3](1 / (y[0] + 1j * y[1] - place))
     if isinstance(family, Wedge):
         p = complex(family.powers[index % 3], (family.imaginary or (0, 0, 0))[index % 3])
         part = (jnp.real, jnp.imag)[index // 3]
@@ -82,6 +87,7 @@ def sites(n: int, dim: int, a0: Any = 1.0, a1: Any = 0.0, a2: Any = 0.0, x: Any 
         "powers with log",
         "wedge",
         "wedge, complex powers",
+        "poles",
     ],
 )
 def test_functionals_are_those_of_the_functions_written_down(name: str) -> None:
@@ -123,7 +129,7 @@ def test_derivatives_against_differences(name: str) -> None:
             np.testing.assert_allclose(found, (plus - minus) / (2 * h), rtol=0, atol=1e-5 * (1 + np.abs(plus).max()))
 
 
-@pytest.mark.parametrize("name", ["powers", "powers with log", "solid", "solid, exterior", "crack"])
+@pytest.mark.parametrize("name", ["powers", "powers with log", "solid", "solid, exterior", "crack", "poles"])
 def test_harmonic_functions_are_harmonic_and_independent(name: str) -> None:
     family, dim = FAMILIES[name]
     many = sites(60, dim, 0.0, 0.0, np.eye(dim))
@@ -168,6 +174,12 @@ def test_weights_that_do_not_go_with_their_degree_are_refused(degree: int) -> No
     forged = family_spec(FAMILIES["combination"][0]) | {"degree": degree, "inputs": degree}
     with pytest.raises(SolutionError, match="damaged or forged"):
         family_from_spec(forged)
+
+
+@pytest.mark.parametrize("across", [[0.1], [0.1, 2.0, "3"], [0.1, 2.0, float("nan")], [0.0] * 100_001])
+def test_forged_poles_are_refused(across: list[Any]) -> None:
+    with pytest.raises(SolutionError, match="damaged or forged"):
+        family_from_spec(family_spec(FAMILIES["poles"][0]) | {"across": across})
 
 
 def test_an_unknown_family_is_refused_in_one_sentence() -> None:

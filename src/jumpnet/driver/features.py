@@ -191,7 +191,14 @@ def _poles(problem: Problem, piece: int, natures: Sequence[Nature], order: int, 
         yield _pole(piece, chart, harmonic, order, own, (*hole.pieces, OUTSIDE))
         round_holes.append((chart, hole))
     if round_holes:
-        yield from _images(problem, piece, round_holes, natures, order, own)
+        yield from (part for part in _images(problem, piece, round_holes, natures, order, own) if _beyond(parts, part))
+
+
+def _beyond(parts: Partition, part: Part) -> bool:
+    """Whether an image has its singularities outside its piece: of a hole that is not quite round it may not."""
+    chart: Any = part.chart.charts[-1] if isinstance(part.chart, Joint) else part.chart
+    focus = np.linalg.solve(chart.transform, [chart.focus.real, chart.focus.imag])
+    return not (parts.label(chart.center + np.linspace(-1, 1, 9)[:, None] * focus) == part.piece).any()
 
 
 def _pole(piece: int, chart: Chart, harmonic: bool, order: int, own: Affine, pieces: tuple[int, ...]) -> Part:

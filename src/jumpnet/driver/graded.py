@@ -14,7 +14,7 @@ from jumpnet.driver.plan import OUTSIDE
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.corners import Corner
 from jumpnet.problem import Problem
-from jumpnet.rows import Rows, equations, select
+from jumpnet.rows import Rows, on_surfaces
 
 # So many points on each wall that ends at a corner, each so many times as near as the one before.
 STEPS, RATIO = 16, 2.0
@@ -43,8 +43,7 @@ def equations_near(problem: Problem, corners: Sequence[Corner], points: Points, 
     x, normals, piece = joined.pop((OUTSIDE, OUTSIDE), (none, none, nowhere))
     interfaces = {pair: walls[:2] for pair, walls in joined.items()}
     part = parts.part_numbers(x, normals, piece)
-    every = equations(problem, Collocation(none, nowhere, x, normals, piece, part, interfaces))
-    rows = select(every, np.array([term.startswith(("boundary", "jump", "flux")) for term in every.terms])[every.term])
+    rows = on_surfaces(problem, Collocation(none, nowhere, x, normals, piece, part, interfaces))
     first = np.cumsum(rows.counts) - rows.counts
     places = np.array([corner.place for corner in corners])
     distance = np.linalg.norm(np.asarray(rows.sites.x)[first][:, None] - places, axis=2).min(axis=1)

@@ -1,7 +1,7 @@
 """A level of the direct solver: features, their weights by least squares, and how well unseen equations are met."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from jumpnet.collocation import Collocation, Points, Stream
 from jumpnet.driver.drawing import Drawn
 from jumpnet.driver.graded import equations_near
 from jumpnet.driver.plan import Part, Places, Plan
+from jumpnet.driver.rings import near_poles
 from jumpnet.geometry.cells import CellPoints, Cells, Runs
 from jumpnet.geometry.corners import Corner, corners_of
 from jumpnet.geometry.surroundings import Surroundings
@@ -26,6 +27,7 @@ from jumpnet.rows import (
     cuts,
     equations,
     joined,
+    on_surfaces,
     select,
     stack,
     traced_cuts,
@@ -130,23 +132,26 @@ class DirectSolver:
         found = []
         for stream in streams:
             rows = self._drawn.first(stream, needed, solved)
-            corners = self._corners_of(plan)
-            if corners:
-                near = equations_near(self.problem, corners, needed, stream)
-                if plan.cells is None:
-                    near = near.weighted(near.weight / balanced_size(near, self.halfwidth))
-                rows = stack([rows, near])
+            crowded = list(self._crowded(plan, needed, stream))
             if plan.cells is None:
-                rows = weigh(rows, "paper", self.halfwidth)  # they are divided by their sizes already
+                # Those that were drawn are divided by their sizes already.
+                sized = [more.weighted(more.weight / balanced_size(more, self.halfwidth)) for more in crowded]
+                rows = weigh(stack([rows, *sized]) if sized else rows, "paper", self.halfwidth)
             else:
-                rows = self._with_cuts(plan, plan.cells, network, rows, stream)
+                rows = self._with_cuts(plan, plan.cells, network, stack([rows, *crowded]), stream)
             found.append(self._lifted(rows, np.where(plan.answered, BALANCE, 1.0)))
         return found[0], found[1]
 
-    def _corners_of(self, plan: Plan) -> list[Corner]:
-        """The corners at which a plan has functions."""
+    def _crowded(self, plan: Plan, needed: Points, stream: Stream) -> Iterator[Rows]:
+        """Equations at more points, where functions of a plan change too fast for evenly spread ones."""
         places = {part.place for part in plan.parts if part.kind == "corner"}
-        return [corner for corner in self._corners if tuple(corner.place.tolist()) in places] if places else []
+        corners = [corner for corner in self._corners if tuple(corner.place.tolist()) in places] if places else []
+        if corners:
+            yield equations_near(self.problem, corners, needed, stream)
+        rng = np.random.default_rng([self.seed, int(stream), len(plan.parts)])
+        near = near_poles(self.problem, plan, needed, rng)
+        if near is not None:
+            yield on_surfaces(self.problem, near)
 
     @cached_property
     def _corners(self) -> tuple[Corner, ...]:
@@ -306,6 +311,8 @@ def _carried(part: Part, dim: int) -> int:
     """How many numbers on a surface determine a part: of its functions, those of about the highest degree."""
     if dim == 1:
         return 1
+    if part.kind == "poles":
+        return part.degree // 2  # they get points of their own
     if part.solves and dim == 2:
         return 2 * part.degree + 2
     return 2 * int(part.family.size ** ((dim - 1) / dim)) + 2

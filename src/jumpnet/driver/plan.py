@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from jaxtyping import Int
@@ -25,13 +25,26 @@ OUTSIDE = -1
 LARGEST = 1500
 
 
+class Strings(Protocol):
+    """Sets of poles, ever larger ones."""
+
+    def count(self, wanted: int) -> int:
+        """How many poles the smallest set has that has so many; the largest has fewer if there is none."""
+        ...
+
+    def family(self, count: int) -> Family:
+        """The functions of the set with so many poles."""
+        ...
+
+
 @dataclass(frozen=True)
 class Part:
     """Functions of one chart of one cell, up to a degree.
 
     `kind` is "legendre" (polynomials), "harmonic", "products" (of poles and polynomials), "ridges" (random ones of
-    size `scale`, as many as the degree), "answer" (one polynomial with known `weights`, which answers a source) or
-    "corner" (powers about a corner, the first so many of `powers`; those with an `opening` are cut along a segment).
+    size `scale`, as many as the degree), "answer" (one polynomial with known `weights`, which answers a source),
+    "corner" (powers about a corner, the first so many of `powers`; those with an `opening` are cut along a segment) or
+    "poles" (simple ones at `strings`, as many as the degree or a few more).
     Charts of the piece's own coordinates have growing harmonic functions, charts about a pole decaying ones. `pieces`
     are those on whose interfaces with this piece the part matters most, None for all of them and the outer boundary.
     `cell` is the piece itself, where that is not cut.
@@ -48,6 +61,7 @@ class Part:
     weights: tuple[float, ...] = ()
     powers: tuple[complex, ...] = ()
     opening: float = 0.0
+    strings: Strings | None = None
 
     @property
     def place(self) -> tuple[float, ...]:
@@ -58,7 +72,7 @@ class Part:
     @property
     def solves(self) -> bool:
         """Whether the functions solve the equation inside the piece, but for a source."""
-        return self.kind in ("harmonic", "corner")
+        return self.kind in ("harmonic", "corner", "poles")
 
     @property
     def family(self) -> Family:
@@ -73,6 +87,9 @@ class Part:
             powers, imaginary = (tuple(part.tolist()) for part in (np.real(known), np.imag(known)))
             imaginary = imaginary if any(imaginary) else ()
             return Crack(powers, self.opening, imaginary) if self.opening else Wedge(powers, imaginary)
+        if self.kind == "poles":
+            assert self.strings is not None
+            return self.strings.family(self.degree)
         if self.kind == "ridges":
             return Ridges(dim, self.degree, self.scale, seed=self.piece)
         if self.kind == "legendre":
@@ -86,6 +103,8 @@ class Part:
         if self.kind == "answer":
             return self
         degree = self.degree + max(1, ceil(stride * max(2, self.degree // 3)))
+        if self.strings is not None:
+            degree = self.strings.count(degree)
         more = replace(self, degree=min(degree, len(self.powers)) if self.kind == "corner" else degree)
         return more if more.family.size <= LARGEST else self
 

@@ -17,6 +17,7 @@ from jumpnet.driver.features import first_plan, with_all_poles, with_corners
 from jumpnet.driver.levels import DirectSolver, Level, rms
 from jumpnet.driver.plan import Plan
 from jumpnet.driver.progress import Progress
+from jumpnet.driver.rings import with_rings
 from jumpnet.geometry.cells import Cells
 from jumpnet.optim import Record, Status
 from jumpnet.problem import Problem
@@ -39,7 +40,7 @@ SLOW_WHOLE, PATIENCE_WHOLE = 0.4, 2
 UNSUITED = 0.3
 # Other functions are kept if they leave no more than this of it; powers at corners, of which there are many at once,
 # must do more than others would in their place.
-WITH_POLES, WITH_CORNERS = 0.5, 0.05
+WITH_POLES, WITH_CORNERS, WITH_RINGS = 0.5, 0.05, 0.3
 # Growth is lengthened or shortened by prediction, within these bounds. It aims at a part of the residual that would do:
 # one more level costs more than a degree too many, in space it does not.
 STRIDES, AIMED, AIMED_IN_SPACE = (0.5, 3.0), 0.1, 1.0
@@ -174,6 +175,8 @@ def _grow(track: _Track, solver: DirectSolver) -> Status:
         if after.residual > UNSUITED ** min(stride, 1.0) * last.residual and not track.would_do(after):
             if not poles:
                 poles, after = True, _better_with(with_all_poles, after, solver, WITH_POLES)
+            if any(term.startswith(("jump", "flux")) for term in after.large_terms()):
+                after = _better_with(with_rings, after, solver, WITH_RINGS)
             if any(term.startswith("boundary") for term in after.large_terms()):
                 after = _better_with(with_corners, after, solver, WITH_CORNERS)
         cuttable = after.residual > SLOW_WHOLE * last.residual and Cells.possible(solver.problem.partition)

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from jumpnet.errors import SolutionError
 from jumpnet.models.checked import LARGEST, from_fields
 from jumpnet.models.complexes import complex_functional
+from jumpnet.models.poles import Poles
 from jumpnet.models.polynomials import Combination, Legendre, Matrix
 from jumpnet.models.wedges import Crack, Wedge
 from jumpnet.rows import Sites
@@ -207,6 +208,7 @@ FAMILIES = {
     "legendre": Legendre,
     "combination": Combination,
     "powers": Powers,
+    "poles": Poles,
     "wedge": Wedge,
     "crack": Crack,
     "products": Products,

@@ -1,6 +1,6 @@
 """Rows: the table of linear functionals that everything after the problem works on."""
 
-from jumpnet.rows.equations import cuts, equations, traced_cuts, values
+from jumpnet.rows.equations import cuts, equations, on_surfaces, traced_cuts, values
 from jumpnet.rows.table import Layout, Rows, Run, Sites, combined, joined, row_family, select, stack
 from jumpnet.rows.weights import Weights, balanced_size, functional_size, weigh
 
@@ -16,6 +16,7 @@ __all__ = [
     "equations",
     "functional_size",
     "joined",
+    "on_surfaces",
     "row_family",
     "select",
     "stack",

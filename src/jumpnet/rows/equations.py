@@ -19,10 +19,19 @@ MEAN_POINTS, MEAN_SEED = 256, 35
 
 def equations(problem: Problem, points: Collocation) -> Rows:
     """Every equation of the problem at the given points, unweighted; equations of the same kind follow each other."""
-    on_surfaces = [*_boundary(problem, points), *_periodic(problem, points), *_jumps(problem, points)]
+    others = [_smooth(problem, rows) for rows in (*_data(problem), *_mean(problem))]
+    return stack(sorted([*_pde(problem, points), *_on_surfaces(problem, points), *others], key=_kind))
+
+
+def on_surfaces(problem: Problem, points: Collocation) -> Rows:
+    """The equations at points of the boundary and of interfaces only."""
+    return stack(_on_surfaces(problem, points))
+
+
+def _on_surfaces(problem: Problem, points: Collocation) -> Iterator[Rows]:
     # A and lam = 0 of a point source's piece are such that its field meets the equation there: no rows to correct.
-    others = [_smooth(problem, rows) for rows in (*on_surfaces, *_data(problem), *_mean(problem))]
-    return stack(sorted([*_pde(problem, points), *others], key=_kind))
+    for rows in (*_boundary(problem, points), *_periodic(problem, points), *_jumps(problem, points)):
+        yield _smooth(problem, rows)
 
 
 def values(u: Float[np.ndarray, " n"], x: Float[np.ndarray, "n d"], piece: Int[np.ndarray, " n"]) -> Rows:
