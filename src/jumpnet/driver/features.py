@@ -61,6 +61,8 @@ def with_corners(plan: Plan, problem: Problem, broken: bool = False) -> Plan | N
     if isinstance(cut, Cells):
         return None
     harmonic = {part.piece for part in plan.parts if part.kind == "harmonic" and not part.pole}
+    if not harmonic:
+        return None
     known = {part.place for part in plan.parts if part.kind == "corner"}
     more: list[Part] = []
     for part in corner_parts(problem, harmonic, broken):
