@@ -121,6 +121,25 @@ def test_inclusions_with_corners(piece: jn.Polygon, A: list[object], f: float) -
     assert error < 3 * solution.estimate < 3e-5
 
 
+@pytest.mark.parametrize(
+    "piece",
+    [
+        jn.Disk((0.8, 0.2), 0.4) & SQUARE,
+        jn.Disk((-0.2, 0), 0.4) & jn.Disk((0.2, 0), 0.4),
+        jn.Disk((0, 0), 0.5) - jn.HalfSpace((0, 1), 0.1),
+    ],
+    ids=["a disk that a side cuts", "a lens", "a part of a disk"],
+)
+def test_corners_of_curved_walls(piece: object) -> None:
+    problem = jn.Problem(jn.Partition(SQUARE, [piece]), A=[1.0, 10.0], boundary=jn.Dirichlet("x1"))
+    solution, finer = (jn.solve(problem, tol=tol, seed=seed) for tol, seed in ((1e-6, 0), (1e-9, 1)))
+    assert solution.status is finer.status is jn.Status.CONVERGED
+    assert len(finer.theta) < 1000
+    x, label = problem.partition.sample_interior(400, seed=3)
+    error = np.sqrt(np.mean((solution(x, label) - finer(x, label)) ** 2))
+    assert error < 3 * solution.estimate < 3e-5
+
+
 def test_squares_in_rows_are_cut_apart_and_conduct_as_they_must() -> None:
     """Keller's theorem: an array that looks the same from both sides conducts K with contrast k, and 1/K with 1/k."""
     squares = [jn.Box((x - 0.25, y - 0.25), (x + 0.25, y + 0.25)) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]

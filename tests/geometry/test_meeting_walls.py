@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
+from jumpnet.experiments import problems
 from jumpnet.geometry.corners import corners_of
 
 SQUARE = jn.Box((-1, -1), (1, 1))
@@ -32,18 +33,39 @@ def test_points_where_pieces_meet() -> None:
     assert set(layered[-1.0, 0.4]) == {-1, 0, 1}
 
 
-def test_sides_lead_anticlockwise_to_where_they_end() -> None:
-    for place, sides, pieces in corners_of(jn.Partition(SQUARE, [jn.Box((-0.3, -0.2), (0.4, 0.5))])):
-        angle = np.arctan2(sides[:, 1], sides[:, 0])
-        assert np.all(np.diff(np.append(angle, angle[0] + 2 * np.pi)) > 0)
-        assert len(pieces) == len(sides)
-        assert np.all(np.abs(place + sides) <= 1 + 1e-12)
-
-
-def test_curved_walls_make_no_straight_corners() -> None:
+def test_ways_lead_anticlockwise_along_the_walls() -> None:
     bitten = jn.Partition(SQUARE, [jn.Box((-0.3, -0.2), (0.4, 0.5)) - jn.Disk((0.4, 0.5), 0.1)])
-    assert (0.4, 0.5) not in around(bitten)
-    assert not around(jn.Partition(jn.Disk((0, 0), 1.0), [jn.Disk((0.2, 0), 0.3)]))
+    for corner in corners_of(bitten):
+        angle = np.arctan2(corner.directions[:, 1], corner.directions[:, 0])
+        assert np.all(np.diff(np.append(angle, angle[0] + 2 * np.pi)) > 0)
+        assert len(corner.pieces) == len(corner.ways)
+        for at, way in enumerate(corner.ways):
+            x, along = way.points(np.array([1e-3, 1e-2]))
+            np.testing.assert_allclose(np.linalg.norm(x - corner.place, axis=1), [1e-3, 1e-2], rtol=1e-2)
+            np.testing.assert_allclose(along, np.tile(way.direction, (2, 1)), atol=0.12)
+            left = np.stack([-along[:, 1], along[:, 0]], axis=1)
+            assert np.all(bitten.label(x + 1e-6 * left) == corner.pieces[at])
+            assert np.all(bitten.label(x - 1e-6 * left) == corner.pieces[at - 1])
+
+
+def test_curved_walls_meet_too() -> None:
+    bitten = around(jn.Partition(SQUARE, [jn.Box((-0.3, -0.2), (0.4, 0.5)) - jn.Disk((0.4, 0.5), 0.1)]))
+    assert (0.4, 0.5) not in bitten
+    assert {(0.3, 0.5), (0.4, 0.4)} < set(bitten)
+    cut = around(jn.Partition(SQUARE, [jn.Disk((1.0, 0.2), 0.4) & SQUARE]))
+    assert set(cut[1.0, 0.6]) == set(cut[1.0, -0.2]) == {-1, 0, 1}
+    lens = around(jn.Partition(jn.Disk((0, 0), 1.0), [jn.Disk((-0.2, 0), 0.25) & jn.Disk((0.2, 0), 0.25)]))
+    assert set(lens) == {(0.0, 0.15), (0.0, -0.15)}
+
+
+def test_smooth_walls_have_no_corners() -> None:
+    smooth = [jn.Disk((0.5, 0), 0.2), jn.Star((-0.4, 0), "0.3 + 0.05*cos(3*theta)"), jn.Ellipse((0.3, 0.5), (0.2, 0.1))]
+    assert not around(jn.Partition(jn.Disk((0, 0), 1.0), smooth))
+
+
+def test_walls_that_touch_without_an_angle_are_left_alone() -> None:
+    heart = problems.pde2().partition
+    assert all(-1 in pieces for pieces in around(heart).values())
 
 
 def test_no_corners_in_space() -> None:

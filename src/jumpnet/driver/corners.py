@@ -13,7 +13,7 @@ from jumpnet.charts import Affine, inverse_root
 from jumpnet.driver.exponents import Sector, exponents
 from jumpnet.driver.plan import OUTSIDE, Part
 from jumpnet.geometry.checks import Floats
-from jumpnet.geometry.corners import Corner, corners_of
+from jumpnet.geometry.corners import NEAR, Corner, Way, corners_of
 from jumpnet.models.wedges import WHOLE
 from jumpnet.problem import Problem
 
@@ -41,27 +41,30 @@ def corner_parts(problem: Problem, harmonic: set[int], broken: bool = False) -> 
 
 def _at(problem: Problem, corner: Corner, broken: bool) -> Iterator[Part]:
     """The functions of each piece at one corner."""
-    place, sides, pieces = corner
+    place, ways, pieces = corner
     ends = None
     if OUTSIDE in pieces:
         first = pieces.index(OUTSIDE) + 1  # so that it comes last
-        sides, pieces = np.roll(sides, -first, axis=0), pieces[first:] + pieces[:first]
-        kinds = [_kind(problem, place, side) for side in (sides[0], sides[-1])]
-        if pieces.count(OUTSIDE) > 1 or None in kinds or "periodic" in kinds:
+        ways, pieces = ways[first:] + ways[:first], pieces[first:] + pieces[:first]
+        if pieces.count(OUTSIDE) > 1:
+            return
+        kinds = _kind(problem, ways[0], pieces[0], -1.0), _kind(problem, ways[-1], pieces[-2], 1.0)
+        if "periodic" in kinds:
             return
         ends = kinds[0] == "dirichlet", kinds[1] == "dirichlet"
     A = {piece: problem.A[piece].value(place[None])[0] for piece in pieces if piece != OUTSIDE}
-    walls = {piece: _complex(sides, inverse_root(A[piece])) for piece in A}
-    unit = np.linalg.norm(sides, axis=1)
+    directions = np.array([way.direction for way in ways])
+    walls = {piece: _complex(directions, inverse_root(A[piece])) for piece in A}
     sectors = []
     for at, piece in enumerate(pieces):
         if piece != OUTSIDE:
-            before, after = (walls[piece][k % len(sides)] / unit[k % len(sides)] for k in (at, at + 1))
+            before, after = (walls[piece][k % len(ways)] for k in (at, at + 1))
             angle = float(np.angle(after / before) % (2 * np.pi))
             size = float(np.sqrt(np.linalg.det(A[piece])))
             # Rounded, since the corners of a regular figure are all alike.
             sectors.append(Sector(round(angle, 13), round(abs(after / before), 13), size))
-    powers = exponents(tuple(sectors), ends, HIGHEST)[:MOST]
+    powers = exponents(tuple(sectors), ends, HIGHEST)
+    powers = (powers if corner.straight else _shifted(powers))[:MOST]
     if broken and np.all(np.abs(powers - np.round(np.real(powers))) < WHOLE):
         return
     for piece in A:
@@ -75,6 +78,13 @@ def _at(problem: Problem, corner: Corner, broken: bool) -> Iterator[Part]:
                 count = min(max(FIRST, int(np.count_nonzero(np.real(powers) < LOW))), len(powers))
                 known, opening = tuple(powers.tolist()), gap / 2 if ends_inside else 0.0
                 yield Part(piece, piece, chart, "corner", count, True, others, powers=known, opening=opening)
+
+
+def _shifted(powers: np.ndarray) -> np.ndarray:
+    """The powers between curved walls: those between their tangents, and whole numbers more."""
+    every = (powers[:, None] + np.arange(np.ceil(HIGHEST))).ravel()
+    every = np.sort_complex(every) if np.iscomplexobj(every) else np.sort(every)
+    return every[np.append(True, np.abs(np.diff(every)) > WHOLE)]
 
 
 def _complex(vectors: Floats, transform: Floats) -> np.ndarray:
@@ -106,14 +116,10 @@ def _cut(problem: Problem, place: Floats, piece: int, metric: Floats, along: com
     return Affine((piece,), place, turn @ metric, float(reach)), False
 
 
-def _kind(problem: Problem, place: Floats, side: Floats) -> str | None:
-    """The kind of condition on a side near the corner where it begins; None if no point of it is known."""
+def _kind(problem: Problem, way: Way, piece: int, sign: float) -> str:
+    """The kind of condition on a side of the domain near a corner; `sign` says whether outside is to its left."""
     parts = problem.partition
-    x, _, _, part = parts.boundary_survey
-    length = np.linalg.norm(side)
-    along, across = ((x - place) @ (direction / length) for direction in (side, np.array([-side[1], side[0]])))
-    on_side = np.flatnonzero((np.abs(across) < 1e-9 * parts.domain.size) & (along > 0) & (along < length))
-    if not len(on_side):
-        return None
-    nearest = on_side[np.argmin(along[on_side])]
-    return problem.boundary[parts.boundary_parts[part[nearest]]].kind
+    x, along = way.points(np.array([NEAR * parts.domain.size]))
+    outwards = sign * np.stack([-along[:, 1], along[:, 0]], axis=1)
+    (part,) = parts.part_numbers(x, outwards, np.array([piece]))
+    return problem.boundary[parts.boundary_parts[part]].kind

@@ -29,15 +29,14 @@ def equations_near(problem: Problem, corners: Sequence[Corner], points: Points, 
     spacing = {i.pair: i.measure / max(points.interface, 1) for i in parts.interfaces}
     spacing[OUTSIDE, OUTSIDE] = around / max(points.boundary, 1)
     # Held-out points lie in between.
-    steps = RATIO ** -(np.arange(STEPS) + (0.5 if stream is Stream.HELD_OUT else 0.0))
+    steps: Floats = RATIO ** -(np.arange(STEPS, dtype=float) + (0.5 if stream is Stream.HELD_OUT else 0.0))
     found: dict[Pair, list[tuple[Floats, Floats, int]]] = defaultdict(list)
-    for place, sides, pieces in corners:
-        for at, side in enumerate(sides):
-            length = float(np.linalg.norm(side))
-            pair, normal, inside = _between(pieces[at - 1], pieces[at], side / length)
+    for _, ways, pieces in corners:
+        for at, way in enumerate(ways):
+            pair, inside, sign = _between(pieces[at - 1], pieces[at])
             if pair in spacing:
-                away = min(spacing[pair], length / 2) * steps[:, None]
-                found[pair].append((place + away * side / length, np.tile(normal, (STEPS, 1)), inside))
+                x, along = way.points(min(spacing[pair], way.length / 2) * steps)
+                found[pair].append((x, sign * np.stack([-along[:, 1], along[:, 0]], axis=1), inside))
     joined = {pair: _joined(walls) for pair, walls in found.items()}
     none, nowhere = np.empty((0, 2)), np.empty(0, int)
     x, normals, piece = joined.pop((OUTSIDE, OUTSIDE), (none, none, nowhere))
@@ -51,12 +50,11 @@ def equations_near(problem: Problem, corners: Sequence[Corner], points: Points, 
     return rows.weighted(np.sqrt(np.log(RATIO) * np.minimum(distance / between, 1.0)))
 
 
-def _between(right: int, left: int, along: Floats) -> tuple[Pair, Floats, int]:
-    """The pieces that a wall lies between, its normal as equations want it, and the piece inside of a boundary."""
-    to_left = np.array([-along[1], along[0]])
+def _between(right: int, left: int) -> tuple[Pair, int, float]:
+    """The pieces that a wall lies between, the piece inside of a boundary, and whether normals lead to the left."""
     if OUTSIDE in (right, left):
-        return (OUTSIDE, OUTSIDE), to_left if left == OUTSIDE else -to_left, max(right, left)
-    return (min(right, left), max(right, left)), to_left if left < right else -to_left, right
+        return (OUTSIDE, OUTSIDE), max(right, left), 1.0 if left == OUTSIDE else -1.0
+    return (min(right, left), max(right, left)), right, 1.0 if left < right else -1.0
 
 
 def _joined(walls: Sequence[tuple[Floats, Floats, int]]) -> tuple[Floats, Floats, np.ndarray]:

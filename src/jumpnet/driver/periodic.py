@@ -1,4 +1,4 @@
-"""What a periodic box has around it: disks that its sides cut, and copies of its holes in the neighbouring boxes."""
+"""What lies across the sides of a domain: the rest of disks that they cut, and copies of holes if it is periodic."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -33,13 +33,11 @@ def copies(problem: Problem, center: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def cut_disks(problem: Problem, piece: int) -> Iterator[tuple[Slit, Hole]]:
-    """The circles whose arcs bound a piece of a periodic box on the outside of other pieces that reach its sides.
+    """The circles whose arcs bound a piece on the outside of other pieces that reach the sides of the domain.
 
     A circle where A is the identity: seen from the piece, it is a pole's place as much as the circle of a whole hole.
     """
     parts = problem.partition
-    if not any(is_periodic(problem)):
-        return
     outer = parts._walls.outer_labels
     around = {other for hole in parts.holes(piece) for other in hole.pieces}
     for interface in parts.interfaces:
@@ -53,7 +51,8 @@ def cut_disks(problem: Problem, piece: int) -> Iterator[tuple[Slit, Hole]]:
         center, radius, off = _circle(x @ transform.T)
         outward = normals if piece == interface.pair[0] else -normals  # out of the other piece
         place = np.linalg.solve(transform, center)
-        if off < ROUND * radius and np.all(np.sum((x - place) * outward, axis=1) > 0):
+        away = np.all(np.sum((x - place) * outward, axis=1) > 0) and parts.label(place[None])[0] != piece
+        if off < ROUND * radius and away:
             yield Slit((piece,), place, transform, 0j, 2 * radius), Hole(other, x, place, (other,))
 
 

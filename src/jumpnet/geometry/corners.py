@@ -1,6 +1,7 @@
-"""Where straight walls meet: corners of the domain and of pieces, and points where several pieces meet."""
+"""Where walls meet: corners of the domain and of pieces, and points where several pieces meet."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,81 +15,123 @@ from jumpnet.geometry.partition import Partition
 SAME, PARALLEL = 1e-9, 1e-7
 # A corner is looked at from so near, relative to the domain, in so many directions between two walls.
 NEAR, BETWEEN = 1e-5, 9
-# Beyond so many straight walls, corners are not looked for.
-MOST_SIDES = 2000
+# Beyond so many stretches of wall, corners are not looked for.
+MOST_STRETCHES = 2000
+# Curved stretches are known at so many places; Newton's method finds the others in so many steps.
+PLACES, STEPS = 257, 12
+
+
+class Stretch(NamedTuple):
+    """A wall between two corners, or a whole one without, between two parameters; and its box."""
+
+    path: Path
+    first: float
+    last: float
+    straight: bool
+    x: Floats
+
+    @property
+    def t(self) -> Floats:
+        """The parameters at which its places `x` are."""
+        return np.linspace(self.first, self.last, len(self.x))
+
+    def at(self, place: Floats, size: float) -> float | None:
+        """The parameter at which it runs through a place, None if it does not."""
+        t = float(self.t[np.argmin(np.sum((self.x - place) ** 2, axis=1))])
+        for _ in range(1 if self.straight else STEPS):
+            v = self.path.velocity(np.array([t]))[0]
+            t += float((place - self.path.position(np.array([t]))[0]) @ v / (v @ v))
+        if not self.path.closed or self.straight:
+            t = float(np.clip(t, self.first, self.last))
+        off = np.linalg.norm(self.path.position(np.array([t]))[0] - place)
+        return t if off < 2 * SAME * size else None
+
+
+class Way(NamedTuple):
+    """A wall that leads away from a corner: its direction there, how far it goes at least, and its curve."""
+
+    direction: Floats
+    length: float
+    stretch: Stretch
+    parameter: float
+    heading: float
+
+    def points(self, distance: Floats) -> tuple[Floats, Floats]:
+        """Points at small distances, and the directions of the wall there, away from the corner."""
+        path = self.stretch.path
+        speed = np.linalg.norm(path.velocity(np.array([self.parameter + self.heading * 1e-9])))
+        t = self.parameter + self.heading * distance / speed
+        v = self.heading * path.velocity(t)
+        return path.position(t), v / np.linalg.norm(v, axis=1, keepdims=True)
 
 
 class Corner(NamedTuple):
-    """A point where straight walls meet: where these lead, anticlockwise, and the piece between each and the next.
+    """A point where walls meet: the walls, anticlockwise, and the piece between each and the next.
 
     Outside the domain there is no piece: -1.
     """
 
     place: Floats
-    sides: Floats
+    ways: tuple[Way, ...]
     pieces: tuple[int, ...]
+
+    @property
+    def directions(self) -> Floats:
+        """Where the walls lead."""
+        return np.array([way.direction for way in self.ways])
+
+    @property
+    def straight(self) -> bool:
+        """Whether all walls are straight."""
+        return all(way.stretch.straight for way in self.ways)
 
 
 def corners_of(partition: Partition) -> Iterator[Corner]:
-    """The corners between straight walls of a plane partition."""
+    """The corners between walls of a plane partition."""
     if partition.dim != 2:
         return
-    start, end = _straight_walls(partition)
-    if not 0 < len(start) <= MOST_SIDES:
+    stretches = [stretch for wall in partition._walls.walls for stretch in _stretches(path_of_wall(wall))]
+    if not 0 < len(stretches) <= MOST_STRETCHES:
         return
+    boxes = np.array([[stretch.x.min(axis=0), stretch.x.max(axis=0)] for stretch in stretches])
     size = partition.domain.size
-    for place in _meetings(start, end, size):
-        sides = _sides(place, start, end, size)
-        # A single wall, and a straight one, are no corners; a kink in what is given there is one, but not of walls.
-        if len(sides) < 2:
+    for place in _meetings(stretches, boxes, size):
+        near = np.all((boxes[:, 0] <= place + SAME * size) & (boxes[:, 1] >= place - SAME * size), axis=1)
+        ways = _ways(place, [stretches[k] for k in np.flatnonzero(near)], size)
+        # A single wall, and a smooth one, are no corners.
+        if len(ways) < 2 or (len(ways) == 2 and _opposite(ways[0].direction, ways[1].direction)):
             continue
-        pieces = _pieces_between(partition, place, sides)
+        pieces = _pieces_between(partition, place, np.array([way.direction for way in ways]))
         if pieces is None:
             continue
         walls = [at for at, piece in enumerate(pieces) if piece != pieces[at - 1]]  # others are of no piece's boundary
-        kept = Corner(place, sides[walls], tuple(pieces[at] for at in walls))
-        if len(walls) > 2 or (len(walls) == 2 and not _opposite(*kept.sides)):
+        kept = Corner(place, tuple(ways[at] for at in walls), tuple(pieces[at] for at in walls))
+        if len(walls) > 2 or (len(walls) == 2 and not _opposite(*kept.directions)):
             yield kept
 
 
-def _straight_walls(partition: Partition) -> tuple[Floats, Floats]:
-    """The ends of all straight stretches of walls."""
-    ends = [np.empty((0, 2, 2))]
-    for wall in partition._walls.walls:
-        path = path_of_wall(wall)
-        if path is not None and len(path.corners):
-            ends.append(_straight_stretches(path, partition.domain.size))
-    both = np.concatenate(ends)
-    return both[:, 0], both[:, 1]
+def _stretches(path: Path | None) -> Iterator[Stretch]:
+    """A wall from corner to corner."""
+    if path is None:
+        return
+    ends = np.unique(np.concatenate([path.nodes[:1], path.corners, path.nodes[-1:]]))
+    for first, last in pairwise(ends):
+        x = path.position(np.linspace(first, last, 9))
+        along = x[-1] - x[0]
+        off, extent = np.abs((x - x[0]) @ np.array([-along[1], along[0]])).max(), np.ptp(x, axis=0).max()
+        if np.abs(along).max() == extent and off <= 1e-12 * extent**2:
+            yield Stretch(path, float(first), float(last), True, x[[0, -1]])
+        else:
+            yield Stretch(path, float(first), float(last), False, path.position(np.linspace(first, last, PLACES)))
 
 
-def _straight_stretches(path: Path, size: float) -> Floats:
-    """The ends of those stretches of a wall between two corners that are straight."""
-    corners = np.unique(np.append(path.corners, path.nodes[-1]))
-    t = corners[:-1, None] + np.diff(corners)[:, None] * np.linspace(0.0, 1.0, 8)
-    x = path.position(t.ravel()).reshape(*t.shape, 2)
-    along = x[:, -1] - x[:, 0]
-    across = np.stack([-along[:, 1], along[:, 0]], axis=1)[:, None]
-    length = np.linalg.norm(along, axis=1)
-    off = np.abs(np.sum((x[:, 1:-1] - x[:, :1]) * across, axis=2)).max(axis=1)
-    straight = (length > SAME * size) & (off <= 1e-12 * size * length)
-    return x[straight][:, [0, -1]]
-
-
-def _meetings(start: Floats, end: Floats, size: float) -> Floats:
+def _meetings(stretches: Sequence[Stretch], boxes: Floats, size: float) -> Floats:
     """The places where stretches end or cross, each once."""
-    along = end - start
-    places = [start, end]
-    for at in range(len(start) - 1):
-        # start + s along = start' + t along'
-        other, apart = along[at + 1 :], start[at + 1 :] - start[at]
-        turn = along[at, 0] * other[:, 1] - along[at, 1] * other[:, 0]
-        lengths = np.linalg.norm(along[at]) * np.linalg.norm(other, axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            s = (apart[:, 0] * other[:, 1] - apart[:, 1] * other[:, 0]) / turn
-            t = (apart[:, 0] * along[at, 1] - apart[:, 1] * along[at, 0]) / turn
-        crossed = (np.abs(turn) > PARALLEL * lengths) & (s > 0) & (s < 1) & (t > 0) & (t < 1)
-        places.append(start[at] + s[crossed, None] * along[at])
+    places = [stretch.x[[0, -1]] for stretch in stretches]
+    apart = np.any(boxes[:, None, 0] > boxes[None, :, 1] + SAME * size, axis=2)
+    beside = ~np.logical_or(apart, apart.T)
+    for one, other in np.argwhere(np.triu(beside, 1)):
+        places.append(_crossings(stretches[one], stretches[other]))
     found = np.concatenate(places)
     _, first = np.unique(np.round(found / (SAME * size)), axis=0, return_index=True)
     found = found[np.sort(first)]
@@ -96,35 +139,70 @@ def _meetings(start: Floats, end: Floats, size: float) -> Floats:
     return found[~np.any(np.tril(near, -1), axis=1)]
 
 
-def _sides(place: Floats, start: Floats, end: Floats, size: float) -> Floats:
+def _crossings(one: Stretch, other: Stretch) -> Floats:
+    """The places where two stretches cross."""
+    a, b = one.x[:-1, None], other.x[None, :-1]
+    along, across = np.diff(one.x, axis=0)[:, None], np.diff(other.x, axis=0)
+    # a + s along = b + t across
+    turn, gap = _cross(along, across), b - a
+    with np.errstate(divide="ignore", invalid="ignore"):
+        s, t = _cross(gap, across) / turn, _cross(gap, along) / turn
+    lengths = np.linalg.norm(along, axis=2) * np.linalg.norm(across, axis=1)
+    i, j = np.nonzero((np.abs(turn) > PARALLEL * lengths) & (s > -0.01) & (s < 1.01) & (t > -0.01) & (t < 1.01))
+    if one.straight and other.straight:
+        return one.x[0] + s[i, j, None] * (one.x[1] - one.x[0])
+    p = one.first + (i + s[i, j]) * (one.last - one.first) / (len(one.x) - 1)
+    q = other.first + (j + t[i, j]) * (other.last - other.first) / (len(other.x) - 1)
+    for _ in range(STEPS):
+        gap = other.path.position(q) - one.path.position(p)
+        along, across = one.path.velocity(p), other.path.velocity(q)
+        turn = _cross(along, across)
+        sound = np.abs(turn) > PARALLEL * np.linalg.norm(along, axis=1) * np.linalg.norm(across, axis=1)
+        p, q, gap, along, across, turn = (part[sound] for part in (p, q, gap, along, across, turn))
+        p, q = p + _cross(gap, across) / turn, q + _cross(gap, along) / turn
+    return one.path.position(p)
+
+
+def _cross(u: Floats, v: Floats) -> Floats:
+    return u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0]
+
+
+def _ways(place: Floats, stretches: Sequence[Stretch], size: float) -> list[Way]:
     """Where the stretches through a place lead from there, anticlockwise, each direction once."""
-    along = end - start
-    length = np.linalg.norm(along, axis=1)
-    unit = along / length[:, None]
-    at = np.sum((place - start) * unit, axis=1)
-    off = np.abs((place - start)[:, 0] * unit[:, 1] - (place - start)[:, 1] * unit[:, 0])
-    through = (off < 2 * SAME * size) & (at > -2 * SAME * size) & (at < length + 2 * SAME * size)
-    forward, backward = through & (at < length - SAME * size), through & (at > SAME * size)
-    sides = np.concatenate([end[forward] - place, start[backward] - place])
-    angle = np.arctan2(sides[:, 1], sides[:, 0])
-    sides = sides[np.argsort(angle)]
-    angle = np.sort(angle)
-    if len(angle) > 1:
-        sides = sides[np.diff(np.append(angle, angle[0] + 2 * np.pi)) > PARALLEL]
-    return sides
+    found = []
+    for stretch in stretches:
+        at = stretch.at(place, size)
+        if at is None:
+            continue
+        smooth_loop = stretch.path.closed and not stretch.straight and len(stretch.path.corners) < 2
+        for heading, end in ((1.0, stretch.last), (-1.0, stretch.first)):
+            far = stretch.path.position(np.array([end if stretch.straight else (at + end) / 2]))[0] - place
+            length = float(np.linalg.norm(far))
+            if smooth_loop:
+                length = max(length, 0.1 * float(np.ptp(stretch.x, axis=0).max()))
+            if length < SAME * size:
+                continue
+            v = heading * stretch.path.velocity(np.array([at + heading * 1e-9 * (stretch.last - stretch.first)]))[0]
+            direction = far / length if stretch.straight else v / np.linalg.norm(v)
+            found.append(Way(direction, length, stretch, at, heading))
+    found.sort(key=lambda way: np.arctan2(way.direction[1], way.direction[0]))
+    angle = np.array([np.arctan2(way.direction[1], way.direction[0]) for way in found])
+    if len(found) > 1:
+        after = np.diff(np.append(angle, angle[0] + 2 * np.pi))
+        found = [way for way, turn in zip(found, after, strict=True) if turn > PARALLEL]
+    return found
 
 
-def _pieces_between(partition: Partition, place: Floats, sides: Floats) -> list[int] | None:
-    """The piece between each side and the next; None if other walls run there too."""
-    angle = np.arctan2(sides[:, 1], sides[:, 0])
+def _pieces_between(partition: Partition, place: Floats, directions: Floats) -> list[int] | None:
+    """The piece between each wall and the next; None if other walls run there too."""
+    angle = np.arctan2(directions[:, 1], directions[:, 0])
     turn = np.diff(np.append(angle, angle[0] + 2 * np.pi))
     theta = (angle[:, None] + turn[:, None] * np.linspace(0.02, 0.98, BETWEEN)).ravel()
     around = place + NEAR * partition.domain.size * np.stack([np.cos(theta), np.sin(theta)], axis=1)
-    labels = partition.label(around).reshape(len(sides), BETWEEN)
+    labels = partition.label(around).reshape(len(directions), BETWEEN)
     return labels[:, 0].tolist() if np.all(labels == labels[:, :1]) else None
 
 
 def _opposite(one: Floats, other: Floats) -> bool:
-    """Whether two sides are a straight line."""
-    turn, along = one[0] * other[1] - one[1] * other[0], one @ other
-    return bool(along < 0 and abs(turn) <= PARALLEL * -along)
+    """Whether two directions are those of a straight line."""
+    return bool(one @ other < 0 and abs(_cross(one, other)) <= PARALLEL)
