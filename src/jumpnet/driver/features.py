@@ -7,6 +7,7 @@ between them into cells that know the holes near them only. Pieces that are cut 
 functions cell by cell, without poles.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -33,6 +34,9 @@ from jumpnet.problem import Problem
 FIRST_DEGREE, FIRST_ORDER = 6, 4
 # A piece with constant A and more holes and corners of them than this is cut between holes.
 MANY_HOLES = 16
+# Up to so many corners a piece has their powers from the start; up to so many they are tried when nothing else helps. A
+# polygon that stands for a curve has more, and they are weak.
+FEW_CORNERS, MANY_CORNERS = 24, 80
 
 
 def first_plan(problem: Problem) -> Plan:
@@ -41,7 +45,8 @@ def first_plan(problem: Problem) -> Plan:
     orders = [FIRST_ORDER if one.harmonic else 0 for one in natures]
     plan = _plan(problem, natures, "legendre", FIRST_DEGREE, orders)
     # A source hardly ever goes with the values at a corner.
-    return with_corners(plan, problem, broken=not any(nature.answer for nature in natures)) or plan
+    broken = not any(nature.answer for nature in natures)
+    return with_corners(plan, problem, broken=broken, most=FEW_CORNERS) or plan
 
 
 def with_all_poles(plan: Plan, problem: Problem) -> Plan | None:
@@ -55,13 +60,17 @@ def with_all_poles(plan: Plan, problem: Problem) -> Plan | None:
     return replace(plan, parts=(*plan.parts, *more)) if more else None
 
 
-def with_corners(plan: Plan, problem: Problem, broken: bool = False) -> Plan | None:
-    """A plan with powers at corners (with `broken`, where these are not whole); None if there are no more of them."""
+def with_corners(plan: Plan, problem: Problem, broken: bool = False, most: int = MANY_CORNERS) -> Plan | None:
+    """A plan with powers at corners (with `broken`, where these are not whole); None if there are no more of them.
+
+    None as well if a piece that is not cut has more than `most` of them.
+    """
     cut = plan.cells
-    if isinstance(cut, Cells):
-        return None
     harmonic = {part.piece for part in plan.parts if part.kind == "harmonic" and not part.pole}
-    if not harmonic:
+    if isinstance(cut, Cells) or not harmonic:
+        return None
+    at = Counter(piece for corner in corners_of(problem.partition) for piece in corner.pieces if piece in harmonic)
+    if cut is None and max(at.values(), default=0) > most:
         return None
     known = {part.place for part in plan.parts if part.kind == "corner"}
     more: list[Part] = []

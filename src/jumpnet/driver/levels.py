@@ -14,7 +14,7 @@ from jumpnet.driver.graded import equations_near
 from jumpnet.driver.plan import Part, Places, Plan
 from jumpnet.driver.rings import near_poles
 from jumpnet.geometry.cells import CellPoints, Cells, Runs
-from jumpnet.geometry.corners import Corner, corners_of
+from jumpnet.geometry.corners import corners_of
 from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import Frozen, LinearSystem
 from jumpnet.optim import Direct
@@ -145,17 +145,15 @@ class DirectSolver:
     def _crowded(self, plan: Plan, needed: Points, stream: Stream) -> Iterator[Rows]:
         """Equations at more points, where functions of a plan change too fast for evenly spread ones."""
         places = {part.place for part in plan.parts if part.kind == "corner"}
-        corners = [corner for corner in self._corners if tuple(corner.place.tolist()) in places] if places else []
+        corners = [
+            corner for corner in corners_of(self.problem.partition) if places and tuple(corner.place.tolist()) in places
+        ]
         if corners:
             yield equations_near(self.problem, corners, needed, stream)
         rng = np.random.default_rng([self.seed, int(stream), len(plan.parts)])
         near = near_poles(self.problem, plan, needed, rng)
         if near is not None:
             yield on_surfaces(self.problem, near)
-
-    @cached_property
-    def _corners(self) -> tuple[Corner, ...]:
-        return tuple(corners_of(self.problem.partition))
 
     def _with_cuts(self, plan: Plan, cells: Surroundings, network: Frozen, rows: Rows, stream: Stream) -> Rows:
         """Rows of whole pieces with those on the cuts between holes, weighted by the sizes of the cells."""

@@ -177,7 +177,7 @@ def _grow(track: _Track, solver: DirectSolver) -> Status:
                 poles, after = True, _better_with(with_all_poles, after, solver, WITH_POLES)
             if any(term.startswith(("jump", "flux")) for term in after.large_terms()):
                 after = _better_with(with_rings, after, solver, WITH_RINGS)
-            if any(term.startswith("boundary") for term in after.large_terms()):
+            if any(term.startswith(("boundary", "jump", "flux")) for term in after.large_terms()):
                 after = _better_with(with_corners, after, solver, WITH_CORNERS)
         cuttable = after.residual > SLOW_WHOLE * last.residual and Cells.possible(solver.problem.partition)
         slow, patience = (SLOW_WHOLE, PATIENCE_WHOLE) if cuttable else (SLOW, PATIENCE)

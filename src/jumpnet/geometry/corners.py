@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -16,7 +17,7 @@ SAME, PARALLEL = 1e-9, 1e-7
 # A corner is looked at from so near, relative to the domain, in so many directions between two walls.
 NEAR, BETWEEN = 1e-5, 9
 # Beyond so many stretches of wall, corners are not looked for.
-MOST_STRETCHES = 2000
+MOST_STRETCHES = 1000
 # Curved stretches are known at so many places; Newton's method finds the others in so many steps.
 PLACES, STEPS = 257, 12
 
@@ -86,24 +87,31 @@ class Corner(NamedTuple):
         return all(way.stretch.straight for way in self.ways)
 
 
-def corners_of(partition: Partition) -> Iterator[Corner]:
+def corners_of(partition: Partition) -> tuple[Corner, ...]:
     """The corners between walls of a plane partition."""
-    if partition.dim != 2:
-        return
+    found = _known.get(partition)
+    if found is None:
+        found = _known[partition] = tuple(_found(partition)) if partition.dim == 2 else ()
+    return found
+
+
+_known: WeakKeyDictionary[Partition, tuple[Corner, ...]] = WeakKeyDictionary()
+
+
+def _found(partition: Partition) -> Iterator[Corner]:
     stretches = [stretch for wall in partition._walls.walls for stretch in _stretches(path_of_wall(wall))]
     if not 0 < len(stretches) <= MOST_STRETCHES:
         return
     boxes = np.array([[stretch.x.min(axis=0), stretch.x.max(axis=0)] for stretch in stretches])
     size = partition.domain.size
+    meetings = []
     for place in _meetings(stretches, boxes, size):
         near = np.all((boxes[:, 0] <= place + SAME * size) & (boxes[:, 1] >= place - SAME * size), axis=1)
         ways = _ways(place, [stretches[k] for k in np.flatnonzero(near)], size)
         # A single wall, and a smooth one, are no corners.
-        if len(ways) < 2 or (len(ways) == 2 and _opposite(ways[0].direction, ways[1].direction)):
-            continue
-        pieces = _pieces_between(partition, place, np.array([way.direction for way in ways]))
-        if pieces is None:
-            continue
+        if len(ways) > 2 or (len(ways) == 2 and not _opposite(ways[0].direction, ways[1].direction)):
+            meetings.append((place, ways))
+    for (place, ways), pieces in zip(meetings, _pieces_between(partition, meetings), strict=True):
         walls = [at for at, piece in enumerate(pieces) if piece != pieces[at - 1]]  # others are of no piece's boundary
         kept = Corner(place, tuple(ways[at] for at in walls), tuple(pieces[at] for at in walls))
         if len(walls) > 2 or (len(walls) == 2 and not _opposite(*kept.directions)):
@@ -193,14 +201,18 @@ def _ways(place: Floats, stretches: Sequence[Stretch], size: float) -> list[Way]
     return found
 
 
-def _pieces_between(partition: Partition, place: Floats, directions: Floats) -> list[int] | None:
-    """The piece between each wall and the next; None if other walls run there too."""
-    angle = np.arctan2(directions[:, 1], directions[:, 0])
-    turn = np.diff(np.append(angle, angle[0] + 2 * np.pi))
-    theta = (angle[:, None] + turn[:, None] * np.linspace(0.02, 0.98, BETWEEN)).ravel()
-    around = place + NEAR * partition.domain.size * np.stack([np.cos(theta), np.sin(theta)], axis=1)
-    labels = partition.label(around).reshape(len(directions), BETWEEN)
-    return labels[:, 0].tolist() if np.all(labels == labels[:, :1]) else None
+def _pieces_between(partition: Partition, meetings: Sequence[tuple[Floats, list[Way]]]) -> Iterator[list[int]]:
+    """At each place the piece between each wall and the next; nothing if other walls run there too."""
+    around = []
+    for place, ways in meetings:
+        angle = np.array([np.arctan2(*way.direction[::-1]) for way in ways])
+        turn = np.diff(np.append(angle, angle[0] + 2 * np.pi))
+        theta = (angle[:, None] + turn[:, None] * np.linspace(0.02, 0.98, BETWEEN)).ravel()
+        around.append(place + NEAR * partition.domain.size * np.stack([np.cos(theta), np.sin(theta)], axis=1))
+    labels = partition.label(np.concatenate(around)) if around else np.empty(0, int)
+    for x in around:
+        mine, labels = labels[: len(x)].reshape(-1, BETWEEN), labels[len(x) :]
+        yield mine[:, 0].tolist() if np.all(mine == mine[:, :1]) else []
 
 
 def _opposite(one: Floats, other: Floats) -> bool:
