@@ -145,10 +145,9 @@ class DirectSolver:
     def _crowded(self, plan: Plan, needed: Points, stream: Stream) -> Iterator[Rows]:
         """Equations at more points, where functions of a plan change too fast for evenly spread ones."""
         places = {part.place for part in plan.parts if part.kind == "corner"}
-        corners = [
-            corner for corner in corners_of(self.problem.partition) if places and tuple(corner.place.tolist()) in places
-        ]
-        if corners:
+        if places:
+            every = corners_of(self.problem.partition)
+            corners = [corner for corner in every if tuple(corner.place.tolist()) in places]
             yield equations_near(self.problem, corners, needed, stream)
         rng = np.random.default_rng([self.seed, int(stream), len(plan.parts)])
         near = near_poles(self.problem, plan, needed, rng)

@@ -139,7 +139,8 @@ def _meetings(stretches: Sequence[Stretch], boxes: Floats, size: float) -> Float
     apart = np.any(boxes[:, None, 0] > boxes[None, :, 1] + SAME * size, axis=2)
     beside = ~np.logical_or(apart, apart.T)
     for one, other in np.argwhere(np.triu(beside, 1)):
-        places.append(_crossings(stretches[one], stretches[other]))
+        if stretches[one].path is not stretches[other].path:  # no wall crosses itself
+            places.append(_crossings(stretches[one], stretches[other]))
     found = np.concatenate(places)
     _, first = np.unique(np.round(found / (SAME * size)), axis=0, return_index=True)
     found = found[np.sort(first)]
