@@ -6,11 +6,14 @@ from inside has z^2 log z at its corners, a re-entrant corner z^(2/3), a square 
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from jumpnet.charts import Affine, inverse_root
 from jumpnet.driver.exponents import Sector, exponents
+from jumpnet.driver.periodic import mirrors
 from jumpnet.driver.plan import OUTSIDE, Part
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.corners import NEAR, Corner, Way, corners_of
@@ -24,6 +27,8 @@ MOST, HIGHEST = 60, 32.0
 # Points at which the cut of the powers, which leads away from the corner, is looked at, and how far it may come of the
 # way on which it meets the piece again.
 ALONG, OF_THE_WAY = 2000, 0.5
+# A corner has an image in a side of the domain that is nearer than so many lengths of its cut.
+NEAR_SIDE = 1.0
 # Cuts that would be shorter than this, relative to the domain, are none.
 SHORTEST = 1e-3
 
@@ -71,13 +76,34 @@ def _at(problem: Problem, corner: Corner, broken: bool) -> Iterator[Part]:
         for begin, end in _gaps(pieces, piece):
             gap = float(np.angle(walls[piece][end] / walls[piece][begin]) % (2 * np.pi))
             middle = walls[piece][begin] / abs(walls[piece][begin]) * np.exp(0.5j * gap)
-            cut = _cut(problem, place, piece, inverse_root(A[piece]), middle)
-            if cut is not None and len(powers):
-                chart, ends_inside = cut
-                others = tuple(sorted(set(pieces) - {piece}))
-                count = min(max(FIRST, int(np.count_nonzero(np.real(powers) < LOW))), len(powers))
-                known, opening = tuple(powers.tolist()), gap / 2 if ends_inside else 0.0
-                yield Part(piece, piece, chart, "corner", count, True, others, powers=known, opening=opening)
+            transform, others = inverse_root(A[piece]), tuple(sorted(set(pieces) - {piece}))
+            cut = _cut(problem, place, piece, transform, middle)
+            if cut is None or not len(powers):
+                continue
+            chart, ends_inside = cut
+            count = min(max(FIRST, int(np.count_nonzero(np.real(powers) < LOW))), len(powers))
+            known, opening = tuple(powers.tolist()), gap / 2 if ends_inside else 0.0
+            part = Part(piece, piece, chart, "corner", count, True, others, powers=known, opening=opening)
+            yield part
+            if ends_inside and OUTSIDE not in pieces:
+                yield from _mirrored(problem, part, transform, middle)
+
+
+def _mirrored(problem: Problem, part: Part, transform: Floats, along: complex) -> Iterator[Part]:
+    """The images of a corner of a hole in straight sides of the domain that are near."""
+    chart: Any = part.chart
+    place = complex(*(transform @ chart.center))
+    for side in mirrors(problem, part.piece, transform):
+        if side.distance(place) < NEAR_SIDE * chart.radius:
+            image = side.image(place)
+            center = np.linalg.solve(transform, [image.real, image.imag])
+            images = replace(chart, center=center, transform=_turned(side.direction(along)) @ transform)
+            yield replace(part, chart=images, pieces=(OUTSIDE,))
+
+
+def _turned(cut: complex) -> Floats:
+    """The rotation that takes the direction of a cut to the negative real axis."""
+    return -np.array([[cut.real, cut.imag], [-cut.imag, cut.real]])
 
 
 def _shifted(powers: np.ndarray) -> np.ndarray:
@@ -107,7 +133,7 @@ def _cut(problem: Problem, place: Floats, piece: int, metric: Floats, along: com
     away = np.linalg.solve(metric, [along.real, along.imag])
     lengths = 2 * size * np.linspace(1 / ALONG, 1, ALONG) / np.linalg.norm(away)
     met = np.flatnonzero(parts.label(place + lengths[:, None] * away) == piece)
-    turn = -np.array([[along.real, along.imag], [-along.imag, along.real]])
+    turn = _turned(along)
     if len(met):
         reach = OF_THE_WAY * lengths[met[0]]
         return (Affine((piece,), place, turn @ metric, float(reach)), True) if reach > SHORTEST * size else None

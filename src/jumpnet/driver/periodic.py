@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from jumpnet.charts import Slit, inverse_root
-from jumpnet.geometry import Hole
+from jumpnet.geometry import Box, Hole
 from jumpnet.problem import Problem
 
 # An arc is one of a circle if no point of it is farther off than this part of the radius.
@@ -20,6 +21,36 @@ def is_periodic(problem: Problem) -> tuple[bool, ...]:
     """Along which axes the problem is periodic."""
     sides = (problem.boundary.get(f"x{axis + 1}-") for axis in range(problem.dim))
     return tuple(side is not None and side.kind == "periodic" for side in sides)
+
+
+class Mirror(NamedTuple):
+    """A straight side of the domain in the coordinates of a piece, as complex numbers: a point and its direction."""
+
+    at: complex
+    along: complex
+
+    def distance(self, place: complex) -> float:
+        """How far a place is away."""
+        return abs(((place - self.at) / self.along).imag)
+
+    def image(self, place: complex) -> complex:
+        """The image of a place."""
+        return self.at + self.direction(place - self.at)
+
+    def direction(self, vector: complex) -> complex:
+        """The image of a direction."""
+        return self.along**2 * vector.conjugate()
+
+
+def mirrors(problem: Problem, piece: int, transform: np.ndarray) -> Iterator[Mirror]:
+    """The sides of a box that is not periodic, for a piece that reaches them."""
+    parts = problem.partition
+    if not isinstance(parts.domain, Box) or piece not in parts._walls.outer_labels or any(is_periodic(problem)):
+        return
+    (x0, y0), (x1, y1) = parts.bounds
+    corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float) @ transform.T @ np.array([1, 1j])
+    for a, b in zip(corners.tolist(), np.roll(corners, -1).tolist(), strict=True):
+        yield Mirror(a, (b - a) / abs(b - a))
 
 
 def copies(problem: Problem, center: np.ndarray) -> Iterator[np.ndarray]:

@@ -17,9 +17,8 @@ from jumpnet.charts import Affine, Slit, inverse_root
 from jumpnet.charts.schwarz import Approximation, Schwarz
 from jumpnet.collocation import Collocation, Points
 from jumpnet.driver.natures import natures_of
-from jumpnet.driver.periodic import is_periodic
+from jumpnet.driver.periodic import mirrors
 from jumpnet.driver.plan import OUTSIDE, Part, Plan
-from jumpnet.geometry import Box
 from jumpnet.geometry.rings import Ring, rings_of
 from jumpnet.models.poles import Poles
 from jumpnet.optim.threads import one_blas_thread
@@ -123,21 +122,15 @@ def _drawn_out(part: Part) -> bool:
 
 def _mirrored(problem: Problem, part: Part) -> Iterator[Part]:
     """The images of a drawn-out pole in straight sides of the domain that are near."""
-    parts, chart = problem.partition, part.chart
-    if not isinstance(parts.domain, Box) or part.piece not in parts._walls.outer_labels or any(is_periodic(problem)):
-        return
+    chart = part.chart
     assert isinstance(chart, Slit)
-    (x0, y0), (x1, y1) = parts.bounds
-    corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float) @ chart.transform.T @ np.array([1, 1j])
     place = complex(*(chart.transform @ chart.center))
-    for a, b in zip(corners, np.roll(corners, -1), strict=True):
-        along = (b - a) / abs(b - a)
-        across = ((place - a) / along).imag
-        if abs(across) < NEAR_SIDE * chart.axes_sum / 2:
-            image = place - 2j * along * across
+    for side in mirrors(problem, part.piece, chart.transform):
+        if side.distance(place) < NEAR_SIDE * chart.axes_sum / 2:
+            image = side.image(place)
             center = np.linalg.solve(chart.transform, [image.real, image.imag])
-            focus = along**2 * np.conj(chart.focus)
-            yield replace(part, chart=replace(chart, center=center, focus=focus), pieces=(OUTSIDE,))
+            images = replace(chart, center=center, focus=side.direction(chart.focus))
+            yield replace(part, chart=images, pieces=(OUTSIDE,))
 
 
 def _seen_from(problem: Problem, ring: Ring, piece: int, known: list[tuple[Affine, Schwarz]]) -> tuple[Affine, Schwarz]:
