@@ -127,10 +127,12 @@ def test_inclusions_with_corners(piece: jn.Polygon, A: list[object], f: float) -
         jn.Disk((0.8, 0.2), 0.4) & SQUARE,
         jn.Disk((-0.2, 0), 0.4) & jn.Disk((0.2, 0), 0.4),
         jn.Disk((0, 0), 0.5) - jn.HalfSpace((0, 1), 0.1),
+        jn.Box((-0.3, -0.95), (0.4, -0.2)),
+        jn.Box((-0.3, -1), (0.4, -0.2)),
     ],
-    ids=["a disk that a side cuts", "a lens", "a part of a disk"],
+    ids=["a disk that a side cuts", "a lens", "a part of a disk", "a square beside a side", "a square on a side"],
 )
-def test_corners_of_curved_walls(piece: object) -> None:
+def test_corners_of_curved_walls_and_beside_sides(piece: object) -> None:
     problem = jn.Problem(jn.Partition(SQUARE, [piece]), A=[1.0, 10.0], boundary=jn.Dirichlet("x1"))
     solution, finer = (jn.solve(problem, tol=tol, seed=seed) for tol, seed in ((1e-6, 0), (1e-9, 1)))
     assert solution.status is finer.status is jn.Status.CONVERGED

@@ -19,7 +19,7 @@ from jumpnet.charts.choice import charts_of_hole
 from jumpnet.charts.images import Circle, mirrored, repeated, segments
 from jumpnet.driver.corners import corner_parts
 from jumpnet.driver.natures import NEITHER, Nature, natures_of, scaled
-from jumpnet.driver.periodic import copies, cut_disks, is_periodic
+from jumpnet.driver.periodic import copies, cut_pieces, is_periodic
 from jumpnet.driver.plan import OUTSIDE, Part, Plan
 from jumpnet.geometry import Box as DomainBox
 from jumpnet.geometry import Hole, Partition
@@ -198,9 +198,10 @@ def _poles(problem: Problem, piece: int, natures: Sequence[Nature], order: int, 
                     yield _pole(piece, replace(chart, center=place), harmonic, order, own, (OUTSIDE,))
             if isinstance(chart, Slit) and chart.focus == 0:
                 round_holes.append((chart, hole))
-    for chart, hole in cut_disks(problem, piece) if parts.dim == 2 else ():
+    for chart, hole in cut_pieces(problem, piece) if parts.dim == 2 else ():
         yield _pole(piece, chart, harmonic, order, own, (*hole.pieces, OUTSIDE))
-        round_holes.append((chart, hole))
+        if chart.focus == 0:
+            round_holes.append((chart, hole))
     if round_holes:
         yield from (part for part in _images(problem, piece, round_holes, natures, order, own) if _beyond(parts, part))
 

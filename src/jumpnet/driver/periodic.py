@@ -1,4 +1,4 @@
-"""What lies across the sides of a domain: the rest of disks that they cut, and copies of holes if it is periodic."""
+"""What lies across the sides of a domain: the rest of pieces that they cut, and copies of holes if it is periodic."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -7,12 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from jumpnet.charts import Slit, inverse_root
+from jumpnet.charts.choice import Tensor, charts_of_hole
 from jumpnet.geometry import Box, Hole
 from jumpnet.problem import Problem
 
 # An arc is one of a circle if no point of it is farther off than this part of the radius.
 ROUND = 1e-7
 POINTS = 200
+# Walls whose normals differ by less are straight.
+STRAIGHT = 1e-6
 # In space, copies of a hole count up to this distance of their centre from the box, in halves of its longest side.
 NEAR = 1.45
 
@@ -63,10 +66,10 @@ def copies(problem: Problem, center: np.ndarray) -> Iterator[np.ndarray]:
             yield place
 
 
-def cut_disks(problem: Problem, piece: int) -> Iterator[tuple[Slit, Hole]]:
-    """The circles whose arcs bound a piece on the outside of other pieces that reach the sides of the domain.
+def cut_pieces(problem: Problem, piece: int) -> Iterator[tuple[Slit, Hole]]:
+    """Poles in the other pieces that reach the sides of the domain, where these bulge into a piece.
 
-    A circle where A is the identity: seen from the piece, it is a pole's place as much as the circle of a whole hole.
+    An arc of a circle, where A is the identity, is that of a hole which a side cuts; others get a pole as holes do.
     """
     parts = problem.partition
     outer = parts._walls.outer_labels
@@ -81,10 +84,23 @@ def cut_disks(problem: Problem, piece: int) -> Iterator[tuple[Slit, Hole]]:
         transform = inverse_root(problem.A[piece].value(x).mean(axis=0))
         center, radius, off = _circle(x @ transform.T)
         outward = normals if piece == interface.pair[0] else -normals  # out of the other piece
-        place = np.linalg.solve(transform, center)
-        away = np.all(np.sum((x - place) * outward, axis=1) > 0) and parts.label(place[None])[0] != piece
-        if off < ROUND * radius and away:
-            yield Slit((piece,), place, transform, 0j, 2 * radius), Hole(other, x, place, (other,))
+        if np.ptp(outward, axis=0).max() < STRAIGHT:
+            continue
+        if off < ROUND * radius:
+            chart = Slit((piece,), np.linalg.solve(transform, center), transform, 0j, 2 * radius)
+        elif any(is_periodic(problem)):
+            continue
+        else:
+            chart = next(charts_of_hole(parts, piece, Hole(other, x, x.mean(axis=0), (other,)), _tensor(problem)))
+            assert isinstance(chart, Slit)
+        # Seen from there the wall must lie all around, or the pole would be on the wrong side of it.
+        bulges = np.all(np.sum((x - chart.center) * outward, axis=1) > 0)
+        if bulges and parts.label(chart.center[None])[0] != piece:
+            yield chart, Hole(other, x, chart.center, (other,))
+
+
+def _tensor(problem: Problem) -> Tensor:
+    return lambda piece, x: problem.A[piece].value(x)
 
 
 def _circle(z: np.ndarray) -> tuple[np.ndarray, float, float]:

@@ -119,7 +119,9 @@ class _Track:
     @property
     def met(self) -> bool:
         """Whether the estimate meets the tolerance."""
-        return self.best is not None and self.estimate <= self.tol * rms(self.best.values)
+        if self.best is None or not np.isfinite(self.estimate):
+            return False
+        return self.estimate <= self.tol * rms(self.best.values)
 
     def would_do(self, after: Level) -> bool:
         """Whether the estimate would meet the tolerance with this level as the next."""
