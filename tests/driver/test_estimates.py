@@ -2,8 +2,12 @@
 
 import importlib.util
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
+
+from jumpnet.driver import search
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "estimates.py"
 
@@ -21,3 +25,10 @@ def test_the_estimate_is_between_a_third_and_thirty_times_the_error(cases: str) 
             assert script.LOWEST <= ratio <= script.HIGHEST, (name, tol, seed, ratio)
             assert solution.report().effectivity == pytest.approx(ratio)
             assert "estimate/error" in str(solution.report())
+
+
+def test_what_is_not_finite_is_no_success() -> None:
+    """Values and estimate beyond all bounds: infinity is not below infinity."""
+    track = search._Track(1e-6, None, 5)
+    track.best, track.estimate = SimpleNamespace(values=np.array([np.inf])), np.inf  # type: ignore[assignment]
+    assert not track.met

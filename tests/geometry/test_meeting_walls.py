@@ -58,6 +58,12 @@ def test_curved_walls_meet_too() -> None:
     assert set(lens) == {(0.0, 0.15), (0.0, -0.15)}
 
 
+def test_a_corner_on_the_side_of_another_piece() -> None:
+    bar, block = jn.Polygon([(-0.8, -0.5), (0.8, -0.5), (0.8, 0), (-0.8, 0)]), jn.Box((-0.2, 0), (0.3, 0.4))
+    found = around(jn.Partition(SQUARE, [bar, block]))
+    assert set(found[-0.2, 0.0]) == set(found[0.3, 0.0]) == {0, 1, 2}
+
+
 def test_smooth_walls_have_no_corners() -> None:
     smooth = [jn.Disk((0.5, 0), 0.2), jn.Star((-0.4, 0), "0.3 + 0.05*cos(3*theta)"), jn.Ellipse((0.3, 0.5), (0.2, 0.1))]
     assert not around(jn.Partition(jn.Disk((0, 0), 1.0), smooth))

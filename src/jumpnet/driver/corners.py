@@ -1,6 +1,6 @@
 """Corners: the functions that solutions have there, whatever the rest of the problem is.
 
-At a point where straight walls meet, a solution of div(A grad u) = f with A constant in each piece is a smooth function
+At a point where walls meet, a solution of div(A grad u) = f with A constant in each piece is a smooth function
 in each of them and a sum of powers of the distance, with a logarithm where the power is a whole number. A square heated
 from inside has z^2 log z at its corners, a re-entrant corner z^(2/3), a square inclusion of conductivity 10 z^0.73.
 """
@@ -60,14 +60,7 @@ def _at(problem: Problem, corner: Corner, broken: bool) -> Iterator[Part]:
     A = {piece: problem.A[piece].value(place[None])[0] for piece in pieces if piece != OUTSIDE}
     directions = np.array([way.direction for way in ways])
     walls = {piece: _complex(directions, inverse_root(A[piece])) for piece in A}
-    sectors = []
-    for at, piece in enumerate(pieces):
-        if piece != OUTSIDE:
-            before, after = (walls[piece][k % len(ways)] for k in (at, at + 1))
-            angle = float(np.angle(after / before) % (2 * np.pi))
-            size = float(np.sqrt(np.linalg.det(A[piece])))
-            # Rounded, since the corners of a regular figure are all alike.
-            sectors.append(Sector(round(angle, 13), round(abs(after / before), 13), size))
+    sectors = [_sector(A[piece], np.roll(walls[piece], -at)) for at, piece in enumerate(pieces) if piece != OUTSIDE]
     powers = exponents(tuple(sectors), ends, HIGHEST)
     powers = (powers if corner.straight else _shifted(powers))[:MOST]
     if broken and np.all(np.abs(powers - np.round(np.real(powers))) < WHOLE):
@@ -87,6 +80,14 @@ def _at(problem: Problem, corner: Corner, broken: bool) -> Iterator[Part]:
             yield part
             if ends_inside and OUTSIDE not in pieces:
                 yield from _mirrored(problem, part, transform, middle)
+
+
+def _sector(A: Floats, walls: np.ndarray) -> Sector:
+    """What a piece fills between the first wall and the second."""
+    turn = walls[1] / walls[0]
+    # Rounded, since the corners of a regular figure are all alike.
+    angle, stretch = round(float(np.angle(turn) % (2 * np.pi)), 13), round(float(abs(turn)), 13)
+    return Sector(angle, stretch, float(np.sqrt(np.linalg.det(A))))
 
 
 def _mirrored(problem: Problem, part: Part, transform: Floats, along: complex) -> Iterator[Part]:

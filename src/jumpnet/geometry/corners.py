@@ -38,11 +38,16 @@ class Stretch(NamedTuple):
 
     def at(self, place: Floats, size: float) -> float | None:
         """The parameter at which it runs through a place, None if it does not."""
+        if self.straight:
+            along = self.x[1] - self.x[0]
+            share = float(np.clip((place - self.x[0]) @ along / (along @ along), 0.0, 1.0))
+            off = np.linalg.norm(self.x[0] + share * along - place)
+            return self.first + share * (self.last - self.first) if off < 2 * SAME * size else None
         t = float(self.t[np.argmin(np.sum((self.x - place) ** 2, axis=1))])
-        for _ in range(1 if self.straight else STEPS):
+        for _ in range(STEPS):
             v = self.path.velocity(np.array([t]))[0]
             t += float((place - self.path.position(np.array([t]))[0]) @ v / (v @ v))
-        if not self.path.closed or self.straight:
+        if not self.path.closed:
             t = float(np.clip(t, self.first, self.last))
         off = np.linalg.norm(self.path.position(np.array([t]))[0] - place)
         return t if off < 2 * SAME * size else None
@@ -51,6 +56,7 @@ class Stretch(NamedTuple):
 class Way(NamedTuple):
     """A wall that leads away from a corner: its direction there, how far it goes at least, and its curve."""
 
+    place: Floats
     direction: Floats
     length: float
     stretch: Stretch
@@ -59,6 +65,8 @@ class Way(NamedTuple):
 
     def points(self, distance: Floats) -> tuple[Floats, Floats]:
         """Points at small distances, and the directions of the wall there, away from the corner."""
+        if self.stretch.straight:
+            return self.place + distance[:, None] * self.direction, np.tile(self.direction, (len(distance), 1))
         path = self.stretch.path
         speed = np.linalg.norm(path.velocity(np.array([self.parameter + self.heading * 1e-9])))
         t = self.parameter + self.heading * distance / speed
@@ -99,11 +107,11 @@ _known: WeakKeyDictionary[Partition, tuple[Corner, ...]] = WeakKeyDictionary()
 
 
 def _found(partition: Partition) -> Iterator[Corner]:
-    stretches = [stretch for wall in partition._walls.walls for stretch in _stretches(path_of_wall(wall))]
+    size = partition.domain.size
+    stretches = [stretch for wall in partition._walls.walls for stretch in _stretches(path_of_wall(wall), size)]
     if not 0 < len(stretches) <= MOST_STRETCHES:
         return
     boxes = np.array([[stretch.x.min(axis=0), stretch.x.max(axis=0)] for stretch in stretches])
-    size = partition.domain.size
     meetings = []
     for place in _meetings(stretches, boxes, size):
         near = np.all((boxes[:, 0] <= place + SAME * size) & (boxes[:, 1] >= place - SAME * size), axis=1)
@@ -118,8 +126,8 @@ def _found(partition: Partition) -> Iterator[Corner]:
             yield kept
 
 
-def _stretches(path: Path | None) -> Iterator[Stretch]:
-    """A wall from corner to corner."""
+def _stretches(path: Path | None, size: float) -> Iterator[Stretch]:
+    """A wall from corner to corner; the shortest, into which a cusp is cut up, are left out."""
     if path is None:
         return
     ends = np.unique(np.concatenate([path.nodes[:1], path.corners, path.nodes[-1:]]))
@@ -127,6 +135,8 @@ def _stretches(path: Path | None) -> Iterator[Stretch]:
         x = path.position(np.linspace(first, last, 9))
         along = x[-1] - x[0]
         off, extent = np.abs((x - x[0]) @ np.array([-along[1], along[0]])).max(), np.ptp(x, axis=0).max()
+        if extent <= SAME * size:
+            continue
         if np.abs(along).max() == extent and off <= 1e-12 * extent**2:
             yield Stretch(path, float(first), float(last), True, x[[0, -1]])
         else:
@@ -185,7 +195,10 @@ def _ways(place: Floats, stretches: Sequence[Stretch], size: float) -> list[Way]
             continue
         smooth_loop = stretch.path.closed and not stretch.straight and len(stretch.path.corners) < 2
         for heading, end in ((1.0, stretch.last), (-1.0, stretch.first)):
-            far = stretch.path.position(np.array([end if stretch.straight else (at + end) / 2]))[0] - place
+            if stretch.straight:
+                far = stretch.x[1 if heading > 0 else 0] - place
+            else:
+                far = stretch.path.position(np.array([(at + end) / 2]))[0] - place
             length = float(np.linalg.norm(far))
             if smooth_loop:
                 length = max(length, 0.1 * float(np.ptp(stretch.x, axis=0).max()))
@@ -193,7 +206,7 @@ def _ways(place: Floats, stretches: Sequence[Stretch], size: float) -> list[Way]
                 continue
             v = heading * stretch.path.velocity(np.array([at + heading * 1e-9 * (stretch.last - stretch.first)]))[0]
             direction = far / length if stretch.straight else v / np.linalg.norm(v)
-            found.append(Way(direction, length, stretch, at, heading))
+            found.append(Way(place, direction, length, stretch, at, heading))
     found.sort(key=lambda way: np.arctan2(way.direction[1], way.direction[0]))
     angle = np.array([np.arctan2(way.direction[1], way.direction[0]) for way in found])
     if len(found) > 1:
