@@ -33,8 +33,8 @@ FAMILIES = {
     "ridges": (Ridges(2, 6, 0.7, seed=3), 2),
     "wedge": (Wedge((2 / 3, 4 / 3, 2.0)), 2),
     "wedge, complex powers": (Wedge((0.7, 0.7, 2.0), (0.3, -0.3, 0.0)), 2),
-    "crack": (Crack((2 / 3, 4 / 3, 2.0), np.pi / 3), 2),
-    "crack, complex powers": (Crack((0.7, 0.7), np.pi / 3, (0.3, -0.3)), 2),
+    "crack": (Crack((2 / 3, 4 / 3, 2.0), opening=np.pi / 3), 2),
+    "crack, complex powers": (Crack((0.7, 0.7), (0.3, -0.3), np.pi / 3), 2),
     "poles": (Poles((-0.4, 1.5, 0.3), (0.2, 0.5, -0.6)), 2),
     "combination": (Combination(2, 2, (0.5, -1.0, 2.0, 0.25, 3.0, -0.75)), 2),
 }
@@ -139,6 +139,19 @@ def test_harmonic_functions_are_harmonic_and_independent(name: str) -> None:
     assert np.linalg.matrix_rank(normalised, tol=1e-10) == family.size
 
 
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"family": "wedge", "powers": [0.7], "imaginary": [0.1, 0.2]}, "2 imaginary parts"),
+        ({"family": "wedge", "degree": 3, "first": 0.7, "step": 0.7}, "does not say powers"),
+        ({"family": "crack", "powers": [0.7], "imaginary": []}, "does not say opening"),
+    ],
+)
+def test_powers_that_are_not_as_they_must_be_are_refused(spec: dict[str, Any], said: str) -> None:
+    with pytest.raises(SolutionError, match=said):
+        family_from_spec(spec)
+
+
 def test_a_crack_is_a_power_beside_a_smooth_function() -> None:
     """Around the corner, from one bank of the cut to the other, it changes by a multiple of t^p."""
     powers = np.array([0.7, 2.0, 3.4])
@@ -146,7 +159,7 @@ def test_a_crack_is_a_power_beside_a_smooth_function() -> None:
     t = np.geomspace(1e-6, 0.02, 9)
     angle = 0.9 * np.pi
     x = np.stack([t * np.cos(angle), t * np.sin(angle)], axis=1)
-    crack = Crack(tuple(powers), 0.1 * np.pi)
+    crack = Crack(tuple(powers), opening=0.1 * np.pi)
     values = crack.functionals(sites(9, 2, x=x))
     z, smooth = (x[:, 0] + 1j * x[:, 1])[:, None], np.arange(8)
     # Least squares by z^p (z^p log z) and a Taylor polynomial leaves nothing.

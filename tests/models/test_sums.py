@@ -22,7 +22,7 @@ FAMILIES = [
     Products(3),
     Solid(3),
     Wedge((2 / 3, 4 / 3, 2.0)),
-    Crack((2 / 3, 4 / 3, 2.0), 1.0),
+    Crack((2 / 3, 4 / 3, 2.0), opening=1.0),
     Combination(2, 1, (0.5, -1.0, 2.0)),
 ]
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from jumpnet.charts import Affine, inverse_root
+from jumpnet.driver.across import mirrors
 from jumpnet.driver.exponents import Sector, exponents
-from jumpnet.driver.periodic import mirrors
 from jumpnet.driver.plan import OUTSIDE, Part
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.corners import NEAR, Corner, Way, corners_of

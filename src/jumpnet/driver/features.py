@@ -17,9 +17,9 @@ import numpy as np
 from jumpnet.charts import Affine, Box, Chart, Joint, Pole, Slit, inverse_root, local_boxes
 from jumpnet.charts.choice import charts_of_hole
 from jumpnet.charts.images import Circle, mirrored, repeated, segments
+from jumpnet.driver.across import copies, cut_pieces, is_periodic
 from jumpnet.driver.corners import corner_parts
 from jumpnet.driver.natures import NEITHER, Nature, natures_of, scaled
-from jumpnet.driver.periodic import copies, cut_pieces, is_periodic
 from jumpnet.driver.plan import OUTSIDE, Part, Plan
 from jumpnet.geometry import Box as DomainBox
 from jumpnet.geometry import Hole, Partition

@@ -22,8 +22,11 @@ STEPS, RATIO = 16, 2.0
 Pair = tuple[int, int]
 
 
-def equations_near(problem: Problem, corners: Sequence[Corner], points: Points, stream: Stream) -> Rows:
-    """The equations on the walls that end at corners, between these and the evenly spread points nearest to them."""
+def equations_near(problem: Problem, corners: Sequence[Corner], points: Points, stream: Stream) -> Rows | None:
+    """The equations on the walls that end at corners, between these and the evenly spread points nearest to them.
+
+    None if no walls are known there.
+    """
     parts = problem.partition
     around = sum(wall.patch.measure for wall in parts._walls.walls if wall.owner == 0)
     spacing = {i.pair: i.measure / max(points.interface, 1) for i in parts.interfaces}
@@ -37,6 +40,8 @@ def equations_near(problem: Problem, corners: Sequence[Corner], points: Points, 
             if pair in spacing:
                 x, along = way.points(min(spacing[pair], way.length / 2) * steps)
                 found[pair].append((x, sign * np.stack([-along[:, 1], along[:, 0]], axis=1), inside))
+    if not found:
+        return None
     joined = {pair: _joined(walls) for pair, walls in found.items()}
     none, nowhere = np.empty((0, 2)), np.empty(0, int)
     x, normals, piece = joined.pop((OUTSIDE, OUTSIDE), (none, none, nowhere))

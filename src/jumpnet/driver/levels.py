@@ -148,7 +148,9 @@ class DirectSolver:
         if places:
             every = corners_of(self.problem.partition)
             corners = [corner for corner in every if tuple(corner.place.tolist()) in places]
-            yield equations_near(self.problem, corners, needed, stream)
+            near_corners = equations_near(self.problem, corners, needed, stream)
+            if near_corners is not None:
+                yield near_corners
         rng = np.random.default_rng([self.seed, int(stream), len(plan.parts)])
         near = near_poles(self.problem, plan, needed, rng)
         if near is not None:

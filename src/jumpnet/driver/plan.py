@@ -86,7 +86,7 @@ class Part:
             known = np.array(self.powers[: self.degree])
             powers, imaginary = (tuple(part.tolist()) for part in (np.real(known), np.imag(known)))
             imaginary = imaginary if any(imaginary) else ()
-            return Crack(powers, self.opening, imaginary) if self.opening else Wedge(powers, imaginary)
+            return Crack(powers, imaginary, self.opening) if self.opening else Wedge(powers, imaginary)
         if self.kind == "poles":
             assert self.strings is not None
             return self.strings.family(self.degree)

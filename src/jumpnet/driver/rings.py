@@ -16,8 +16,8 @@ from jaxtyping import Complex, Float
 from jumpnet.charts import Affine, Slit, inverse_root
 from jumpnet.charts.schwarz import Approximation, Schwarz
 from jumpnet.collocation import Collocation, Points
+from jumpnet.driver.across import mirrors
 from jumpnet.driver.natures import natures_of
-from jumpnet.driver.periodic import mirrors
 from jumpnet.driver.plan import OUTSIDE, Part, Plan
 from jumpnet.geometry.rings import Ring, rings_of
 from jumpnet.models.poles import Poles

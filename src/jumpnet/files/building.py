@@ -1,21 +1,20 @@
 """From the tables of a file to a `Problem`."""
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from jumpnet.driver import effective_tensor
-from jumpnet.errors import GeometryError, JumpnetError, ProblemError
+from jumpnet.errors import GeometryError, ProblemError
 from jumpnet.files.messages import suggestion
-from jumpnet.files.schema import MOST_PIECES, File, Filling, ImageEntry, JumpEntry, PeriodicEntry, Piece, RobinEntry
+from jumpnet.files.naming import naming
+from jumpnet.files.pieces import shapes_of
+from jumpnet.files.schema import File, Filling, ImageEntry, JumpEntry, PeriodicEntry, RobinEntry
 from jumpnet.files.shapes import make
 from jumpnet.files.values import Scope, at, constants
-from jumpnet.geometry import Box, Interval, Partition, Shape
+from jumpnet.geometry import Box, Interval, Partition
 from jumpnet.geometry.parts import BoundaryPart, boundary_parts
-from jumpnet.geometry.shapes import wrapped
 from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
 from jumpnet.problem.conditions import Condition
 from jumpnet.solution import Solution
@@ -45,7 +44,7 @@ class Builder:
             raise ProblemError("domain is missing; add it: a shape, or [image] with a label image.")
         domain = make(file.domain, scope, "domain")
         scope = replace(scope, dim=domain.dim)
-        shapes = _shapes(file, scope, domain)
+        shapes = shapes_of(file, scope, domain)
         names = [file.background.name]
         members: dict[str, tuple[int, ...]] = {file.background.name: (0,)}
         for name, group in shapes.items():
@@ -53,7 +52,7 @@ class Builder:
                 raise ProblemError(f"pieces.{name}: this is the name of the background too; rename one of them.")
             members[name] = tuple(range(len(names), len(names) + len(group)))
             names += [name] if len(group) == 1 else [f"{name} {k}" for k in range(1, len(group) + 1)]
-        with _naming(names, "pieces" if file.pieces else "domain"):
+        with naming(names, "pieces" if file.pieces else "domain"):
             if len(set(names)) < len(names):
                 raise GeometryError("pieces: two of them have the same name; rename one of them.")
             partition = Partition(domain, [shape for group in shapes.values() for shape in group], names)
@@ -131,7 +130,7 @@ class Builder:
         A = [self._coefficient(filling, key) for key, filling in fillings]
         lam = [self.scope.field(self._decay(filling, key), f"{key}.lam") for key, filling in fillings]
         exact = self._exact(fillings)
-        with _naming(self.partition.names, "boundary and pieces"):
+        with naming(self.partition.names, "boundary and pieces"):
             if self.file.manufactured:
                 return manufactured(self.partition, exact, A, lam, self._boundary(_kind))
             f = [self.scope.field(filling.f, f"{key}.f") for key, filling in fillings]
@@ -301,92 +300,7 @@ def _kind(scope: Scope, entry: Any, key: str) -> Any:
     return Dirichlet if entry.kind == "dirichlet" else Neumann
 
 
-def _wrapped(found: list[Shape], domain: Shape, key: str) -> list[Shape]:
-    if not isinstance(domain, Box):
-        raise ProblemError(f"{key}: only a box has opposite sides; make the domain a box or leave wrap out.")
-    with at(key):
-        return wrapped(found, domain)
-
-
-def _shapes(file: File, scope: Scope, domain: Shape) -> dict[str, list[Shape]]:
-    """The shapes of every entry, cut where the file says so."""
-    shapes = {name: _copies(piece, scope, f"pieces.{name}") for name, piece in file.pieces.items()}
-    for name, piece in file.pieces.items():
-        if piece.wrap:
-            shapes[name] = _wrapped(shapes[name], domain, f"pieces.{name}.wrap")
-    if sum(len(group) for group in shapes.values()) > MOST_PIECES:
-        raise ProblemError(f"pieces: there are more than {MOST_PIECES} of them, which is the most that are read.")
-    cut = {}
-    for name, piece in file.pieces.items():
-        cut[name] = shapes[name]
-        for other in piece.without:
-            key = f"pieces.{name}.without"
-            if other == name or other not in shapes:
-                raise ProblemError(f"{key} has {other!r}; {suggestion(other, set(shapes) - {name}, 'other pieces')}")
-            with at(key):
-                cut[name] = [_less(shape, shapes[other]) for shape in cut[name]]
-    return cut
-
-
-def _less(shape: Shape, others: list[Shape]) -> Shape:
-    for other in others:
-        shape = shape - other
-    return shape
-
-
-def _copies(piece: Piece, scope: Scope, key: str) -> list[Shape]:
-    """The shape of an entry, once or about each of its centres."""
-    if piece.label is not None:
-        raise ProblemError(f"{key}.label is for pieces of an image; give the piece a shape.")
-    if piece.shape is None:
-        raise ProblemError(f"{key}.shape is missing; add it: shape = {{ kind = ... }}.")
-    if piece.centers is None:
-        return [make(piece.shape, scope, f"{key}.shape")]
-    if not hasattr(piece.shape, "center"):
-        raise ProblemError(f"{key}.centers: a {piece.shape.kind} has no center to move; leave centers out.")
-    if getattr(piece.shape, "center", None) is not None:
-        raise ProblemError(f"{key} has centers and shape.center; give one of them.")
-    copies = (piece.shape.model_copy(update={"center": center}) for center in piece.centers)
-    return [make(copy, scope, f"{key}.centers[{k}]") for k, copy in enumerate(copies)]
-
-
 def _pixel(image: ImageEntry, scope: Scope) -> float | list[float]:
     if isinstance(image.pixel, list):
         return scope.vector(image.pixel, "image.pixel")
     return scope.number(image.pixel, "image.pixel")
-
-
-@contextmanager
-def _naming(names: Sequence[str], otherwise: str) -> Iterator[None]:
-    """What is said of piece 3 is said of the name it has in the file, and begins with a key."""
-    try:
-        yield
-    except JumpnetError as problem:
-        message = str(problem)
-        if message.startswith(("sources[", "data[")):
-            raise type(problem)(_NUMBERED.sub(lambda m: _named(m, names), message)) from None
-        if message.split(".")[0].split(":")[0].split("[")[0] in File.model_fields:
-            raise
-        found = _NUMBERED.search(message)
-        piece = int(found[2]) if found else len(names)
-        if message.startswith(("v on interface", "w on interface", "R on interface")):
-            piece, otherwise = len(names), "jumps"
-        key = otherwise if piece >= len(names) else "background" if piece == 0 else f"pieces.{names[piece]}"
-        for words, instead in _REMEDIES.items():
-            message = message.replace(words, instead)
-        raise type(problem)(f"{key}: {_NUMBERED.sub(lambda m: _named(m, names), message)}") from None
-
-
-# What is done by operators in Python, in the words of files.
-_REMEDIES = {
-    "cut it off with `piece & domain`": 'cut it off with a shape of kind "intersection"',
-    "subtract one from the other, `a - b`": "name one in `without` of the other",
-    "cut it off with a Box, `a & box`": 'cut it off with a shape of kind "intersection"',
-    "cut the domain with a Box, `a & box`": 'make it a shape of kind "intersection"',
-}
-_NUMBERED = re.compile(r"\b(piece|pieces|interface) \(?(\d+)(?:(?: and |, )(\d+)\)?)?")
-
-
-def _named(match: re.Match[str], names: Sequence[str]) -> str:
-    called = [names[int(number)] for number in match.groups()[1:] if number is not None and int(number) < len(names)]
-    return f"{match[0]} ({', '.join(called)})" if called else match[0]

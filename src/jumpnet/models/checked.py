@@ -19,6 +19,11 @@ def from_fields(kind: type[T], spec: Mapping[str, Any]) -> T:
     hints = get_type_hints(kind)
     read = {int: whole, bool: switch, float: finite, tuple[float, ...]: finite_list}
     names = [field.name for field in fields(kind)]  # pyright: ignore[reportArgumentType]
+    for name in names:
+        if name not in spec:
+            raise SolutionError(
+                f"the file does not say {name} of a {kind.__name__}; it is damaged, or of another version."
+            )
     return kind(**{name: read.get(hints[name], _as_it_is)(name, spec[name]) for name in names})
 
 

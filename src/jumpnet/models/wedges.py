@@ -24,14 +24,24 @@ FAR = 0.2
 
 
 @dataclass(frozen=True)
-class Wedge:
-    """Re and Im of z^p for some powers p, z^p log z where p is a whole number: smooth but on the negative real axis.
-
-    `imaginary` are the imaginary parts of the powers, where there are any.
-    """
+class AtCorner:
+    """Two functions for each of some powers; `imaginary` are the imaginary parts of these, where there are any."""
 
     powers: tuple[float, ...]
     imaginary: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.imaginary and len(self.imaginary) != len(self.powers):
+            raise SolutionError(
+                f"{len(self.imaginary)} imaginary parts do not go with {len(self.powers)} powers; "
+                "the file is damaged or forged."
+            )
+
+    @property
+    def exponents(self) -> np.ndarray:
+        """The powers, complex only where they must be."""
+        powers = np.array(self.powers)
+        return powers + 1j * np.array(self.imaginary) if self.imaginary else powers
 
     @property
     def inputs(self) -> int:
@@ -43,11 +53,16 @@ class Wedge:
         """The number of functions."""
         return 2 * len(self.powers)
 
+
+@dataclass(frozen=True)
+class Wedge(AtCorner):
+    """Re and Im of z^p, of z^p log z where p is a whole number: smooth but on the negative real axis."""
+
     def functionals(self, sites: Sites) -> Matrix:
         """The functional of every site, function by function."""
         z, a0, b1, b2 = complex_functional(sites)
         z = np.where(z == 0, TINY, z)
-        power = _exponents(self.powers, self.imaginary)
+        power = self.exponents
         whole = np.abs(power - np.round(power)) < WHOLE
         log = np.log(z)
         # Of z^p l with l = log z or 1: l' is 1/z or 0.
@@ -58,34 +73,21 @@ class Wedge:
 
 
 @dataclass(frozen=True)
-class Crack:
-    """Re and Im of the integrals of t^p/(z + t), t from 0 to 1, for some powers p: smooth but on the segment [-1, 0].
+class Crack(AtCorner):
+    """Re and Im of the integrals of t^p/(z + t), t from 0 to 1: smooth but on the segment [-1, 0].
 
     Across the segment they jump by a multiple of t^p, so that near the origin each is a multiple of z^p (of z^p log z
-    for whole p) and a smooth function. `opening` is the angle between the segment and where the functions are wanted,
-    `imaginary` as for a Wedge.
+    for whole p) and a smooth function. `opening` is the angle between the segment and where the functions are wanted.
     """
 
-    powers: tuple[float, ...]
-    opening: float
-    imaginary: tuple[float, ...] = ()
-
-    @property
-    def inputs(self) -> int:
-        """The number of coordinates."""
-        return 2
-
-    @property
-    def size(self) -> int:
-        """The number of functions."""
-        return 2 * len(self.powers)
+    opening: float = np.pi / 2
 
     def functionals(self, sites: Sites) -> Matrix:
         """The functional of every site, function by function."""
         z, a0, b1, b2 = complex_functional(sites)
         step = 2 * np.pi * np.clip(self.opening, 0.05, np.pi / 2) / DIGITS
         t = np.exp(-step * np.arange(np.ceil(NEAREST / step)))
-        weights = step * t[:, None] ** (1 + _exponents(self.powers, self.imaginary))
+        weights = step * t[:, None] ** (1 + self.exponents)
         weights[0] /= 2
         small, order = t < FAR / 20, np.arange(12)
         moments = ((-t[small, None]) ** order).T @ weights[small]
@@ -107,12 +109,3 @@ def _product(matrix: np.ndarray, weights: np.ndarray) -> np.ndarray:
     if np.iscomplexobj(weights):
         return matrix @ weights
     return np.real(matrix) @ weights + 1j * (np.imag(matrix) @ weights)
-
-
-def _exponents(powers: tuple[float, ...], imaginary: tuple[float, ...]) -> np.ndarray:
-    """The powers, complex only where they must be."""
-    if imaginary and len(imaginary) != len(powers):
-        raise SolutionError(
-            f"{len(imaginary)} imaginary parts do not go with {len(powers)} powers; the file is damaged or forged."
-        )
-    return np.array(powers) + 1j * np.array(imaginary) if imaginary else np.array(powers)
