@@ -1,0 +1,1 @@
+"""Finite elements: meshes of a partition, spaces, assembly with data at integration points; results as plain arrays."""

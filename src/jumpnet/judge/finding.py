@@ -1,0 +1,49 @@
+"""What a solve of the defect problem comes to: the error as a field, and how far it can be relied on."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from jaxtyping import Float, Int
+
+
+class ErrorField(Protocol):
+    """The error e = u - u_h as a function of a point and the piece it is seen from."""
+
+    def value(self, x: Float[np.ndarray, "n d"], piece: Int[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """The values of e."""
+        ...
+
+    def gradient(self, x: Float[np.ndarray, "n d"], piece: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n d"]:
+        """The gradients of e."""
+        ...
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The solution of the defect problem.
+
+    `square` is the integral of e^2 over each piece, `volume` that of 1. `unresolved` is the root mean square error that
+    defects beyond the space (oscillating, singular, or not seen at its integration points) may add. `change` is how
+    much the root mean square error changed, relatively, under the last refinement. `singular` says that the solution
+    has singular points. `reason` is empty, or a sentence that says why nothing is decided; `field` may be None then.
+    """
+
+    field: ErrorField | None
+    square: tuple[float, ...]
+    volume: tuple[float, ...]
+    unresolved: float = 0.0
+    change: float = 0.0
+    singular: bool = False
+    unknowns: int = 0
+    reason: str = ""
+
+    @property
+    def decided(self) -> bool:
+        """Whether the error is known."""
+        return not self.reason
+
+    @property
+    def rms(self) -> float:
+        """The root mean square of e over the domain."""
+        return float(np.sqrt(sum(self.square) / sum(self.volume)))
