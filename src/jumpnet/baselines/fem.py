@@ -12,8 +12,8 @@ import numpy as np
 
 from jumpnet.baselines import unfitted
 from jumpnet.baselines.evaluation import InPiece, MeshFunction, as_solution
-from jumpnet.baselines.meshes import FittedMesh, Surface, boundary_part, fitted_mesh, function_of, points_of
-from jumpnet.baselines.ngsolve import ngsolve
+from jumpnet.fe.meshing import FittedMesh, Surface, boundary_part, fitted_mesh, function_of, points_of
+from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.errors import GeometryError, ModelError
 from jumpnet.fields import is_zero
 from jumpnet.problem import Problem

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from jumpnet.baselines.ngsolve import ngsolve
-from jumpnet.baselines.shapes import solid
+from jumpnet.fe.mesh import Mesh, from_corners
+from jumpnet.fe.ngsolve import ngsolve
+from jumpnet.fe.shapes import solid
+from jumpnet.fe.simplex import lagrange
 from jumpnet.errors import GeometryError
 from jumpnet.geometry import Box, Partition
 from jumpnet.geometry.shape import Shape
@@ -64,18 +66,48 @@ class FittedMesh:
 
 def fitted_mesh(partition: Partition, size: float, order: int, extra: int) -> FittedMesh:
     """A mesh with elements of about `size`, faces curved to `order`; `extra` orders for integrals beyond it."""
-    ng, occ, comp = ngsolve()
+    comp = ngsolve().comp
+    mesh = curved_mesh(partition, size, order)
+    _check(mesh, order)
+    space = comp.IntegrationRuleSpaceSurface(mesh, order=order + extra)
+    surface = _surface(mesh, partition, space, size)
+    interfaces, boundary = _named(mesh, partition, surface)
+    return FittedMesh(mesh, partition, interfaces, boundary, surface)
+
+
+def curved_mesh(partition: Partition, size: float, order: int) -> Any:
+    """NGSolve's mesh of a partition: materials piece0, piece1, ..., faces curved to an order."""
+    ng, occ, _ = ngsolve()
     glued = occ.Glue(_parts(partition, size))
     for k, face in enumerate(glued.edges if partition.dim == 2 else glued.faces):
         face.name = f"face{k}"
     geometry = occ.OCCGeometry(glued, dim=partition.dim)
     mesh = ng.Mesh(geometry.GenerateMesh(maxh=size, grading=GRADING))
     mesh.Curve(order)
-    _check(mesh, order)
-    space = comp.IntegrationRuleSpaceSurface(mesh, order=order + extra)
-    surface = _surface(mesh, partition, space, size)
-    interfaces, boundary = _named(mesh, partition, surface)
-    return FittedMesh(mesh, partition, interfaces, boundary, surface)
+    return mesh
+
+
+def arrays_of(mesh: Any, order: int) -> Mesh:
+    """NGSolve's mesh as plain arrays; its maps are taken as polynomials of an order."""
+    ng, dim = ngsolve().ng, mesh.dim
+    ngmesh = mesh.ngmesh
+    table = (ngmesh.Elements2D() if dim == 2 else ngmesh.Elements3D()).NumPy()
+    corners = table["nodes"][:, : dim + 1].astype(int) - 1
+    basis = lagrange(dim, order)
+    x = values_at(mesh, ng.CF((ng.x, ng.y, ng.z)[:dim]), basis.barycentric).reshape(len(corners), basis.size, dim)
+    labels = np.array([int(name.removeprefix("piece")) for name in mesh.GetMaterials()])
+    return from_corners(corners, labels[table["index"] - 1], x, order)
+
+
+def values_at(mesh: Any, function: Any, barycentric: Float[np.ndarray, "n corners"]) -> np.ndarray:
+    """A coefficient function at points of all elements, which are given by barycentric coordinates as NGSolve has them.
+
+    The rows of one element follow each other.
+    """
+    ng = ngsolve().ng
+    # Of NGSolve's reference simplex the last vertex is the origin.
+    rule = ng.IntegrationRule([tuple(row) for row in barycentric[:, :-1].tolist()], [1.0] * len(barycentric))
+    return np.asarray(function(mesh.MapToAllElements(rule, ng.VOL)))
 
 
 def _parts(partition: Partition, size: float) -> list[Any]:
@@ -119,7 +151,7 @@ def _surface(mesh: Any, partition: Partition, space: Any, size: float) -> Surfac
     normal = np.where((ahead < behind)[:, None], normal, -normal)
     for piece in np.unique(high):
         for shape, mine in _owners(partition, int(piece), low, high):
-            x[mine], normal[mine] = _projected(shape, x[mine], normal[mine], size)
+            x[mine], normal[mine] = projected(shape, x[mine], normal[mine], size)
     return Surface(x, normal, low, high, region, space)
 
 
@@ -142,7 +174,7 @@ def _owners(
     return found + ([(partition.pieces[piece - 1], mine & (low >= 0))] if piece else [])
 
 
-def _projected(shape: Shape, x: np.ndarray, normal: np.ndarray, size: float) -> tuple[np.ndarray, np.ndarray]:
+def projected(shape: Shape, x: np.ndarray, normal: np.ndarray, size: float) -> tuple[np.ndarray, np.ndarray]:
     """The nearest points of the exact surface along the normals, and its normals there; as they are if there are none.
 
     A piece that ends at its neighbour's boundary has none there.
