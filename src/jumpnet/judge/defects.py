@@ -40,6 +40,10 @@ class Answer(Protocol):
         """Of an answer with a strong residual: that (m, q) and nothing; else values (m, q) and gradients (m, q, d)."""
         ...
 
+    def value(self, mesh: Mesh, xi: Array) -> Array:
+        """Values (m, q) in elements."""
+        ...
+
     def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
         """Values (f, q) and gradients (f, q, d) at points of faces, seen from an element."""
         ...
@@ -56,6 +60,10 @@ class Smooth:
         piece = np.repeat(mesh.piece, x.shape[1])
         return self.solution.residual(x.reshape(-1, mesh.dim), piece).reshape(x.shape[:2]), np.zeros(0)
 
+    def value(self, mesh: Mesh, xi: Array) -> Array:
+        piece, x = np.repeat(mesh.piece, len(xi)), mesh.points(xi)
+        return self.solution(x.reshape(-1, mesh.dim), piece).reshape(x.shape[:2])
+
     def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
         piece, flat = np.repeat(mesh.piece[element], x.shape[1]), x.reshape(-1, mesh.dim)
         return self.solution(flat, piece).reshape(x.shape[:2]), self.solution.grad(flat, piece).reshape(x.shape)
@@ -70,6 +78,9 @@ class Elements:
 
     def inside(self, mesh: Mesh, xi: Array, x: Array) -> tuple[Array, Array]:
         return self._at(mesh, xi, np.arange(len(mesh)))
+
+    def value(self, mesh: Mesh, xi: Array) -> Array:
+        return self.field.values @ self.field.basis.value(xi).T
 
     def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
         value, gradient = np.empty(x.shape[:2]), np.empty(x.shape)
@@ -89,27 +100,49 @@ class Elements:
 class Defects:
     """The defect problem on a mesh, and the defects by themselves.
 
-    `residual` is r at the Gauss points of elements (zero for finite elements, whose residual is weak), `jump` and `flux`
-    are v' and w' on interfaces with the conductivity of the better side, `value` and `outflow` the defects of Dirichlet
-    and of other conditions.
+    `residual` is r at the Gauss points of elements (zero for finite elements, whose residual is weak).
     """
 
     volume: Volume
     contact: Contact
     outer: Outer
     residual: Array
+    interface: "OnInterfaces"
+    boundary: "OnBoundary"
+
+
+@dataclass(frozen=True, eq=False)
+class OnInterfaces:
+    """Defects on interfaces: v', and w' over the conductivity of the better side; and the flux of e.
+
+    That is A grad e . n = s [e] + first (or second), seen from the lower (or higher) piece.
+    """
+
     jump: Array
     flux: Array
+    first: Array
+    second: Array
+
+
+@dataclass(frozen=True, eq=False)
+class OnBoundary:
+    """Defects of Dirichlet conditions, and of others over the conductivity; and the flux of e.
+
+    That is A grad e . n = through - alpha e. `part` numbers the parts of the boundary.
+    """
+
     value: Array
     outflow: Array
+    through: Array
+    part: Int[np.ndarray, "faces q"]
 
 
 def defects(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> Defects:
     """The defect problem with data at `count` Gauss points in each direction."""
     volume, residual = _volume(problem, mesh, count, answer)
-    contact, jump, flux = _contact(problem, mesh, count, answer)
-    outer, value, outflow = _outer(problem, mesh, count, answer)
-    return Defects(volume, contact, outer, residual, jump, flux, value, outflow)
+    contact, interface = _contact(problem, mesh, count, answer)
+    outer, boundary = _outer(problem, mesh, count, answer)
+    return Defects(volume, contact, outer, residual, interface, boundary)
 
 
 def coefficients(problem: Problem, piece: Int[np.ndarray, " m"], x: Array) -> tuple[Array, Array, Array]:
@@ -144,7 +177,7 @@ def _conormal(problem: Problem, piece: Array, x: Array, normal: Array) -> Array:
     return found
 
 
-def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Contact, Array, Array]:
+def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Contact, OnInterfaces]:
     faces = mesh.interfaces
     (a, b), (ka, kb) = faces.element.T, faces.local.T
     first, second = on_faces(mesh, a, ka, count), on_faces(mesh, b, kb, count)
@@ -172,14 +205,14 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
     to_a = (ka_ >= kb_).astype(float)
     jump, flux = v - (ua - ub) + R * (qa + qb) / 2, w - (qa - qb)
     s = 1.0 / np.maximum(R, size / (PENALTY * np.minimum(ka_, kb_)))
-    if answer.weak:
-        known = np.where(to_a > 0, qb, qa)
-        wanted = v - (ua - ub) + R * (known + (to_a - 0.5) * w)
-        contact = Contact(s, s * wanted - known - to_a * w, -s * wanted + known - (1 - to_a) * w)
-    else:
-        wanted = jump + R * (to_a - 0.5) * flux
-        contact = Contact(s, s * wanted - to_a * flux, -s * wanted - (1 - to_a) * flux)
-    return contact, jump, flux / np.maximum(ka_, kb_)
+    # m, the flux of the side that conducts worse, is known + s ([e] - wanted).
+    known, rest = (np.where(to_a > 0, qb, qa), w) if answer.weak else (np.zeros_like(w), flux)
+    wanted = (v - (ua - ub) if answer.weak else jump) + R * (known + (to_a - 0.5) * rest)
+    contact = Contact(s, s * wanted - known - to_a * rest, -s * wanted + known - (1 - to_a) * rest)
+    # What is asked for is the flux of u without that of u_h.
+    qa, qb = (qa, qb) if answer.weak else (0.0, 0.0)
+    first, second = known + to_a * rest - qa - s * wanted, known - (1 - to_a) * rest - qb - s * wanted
+    return contact, OnInterfaces(jump, flux / np.maximum(ka_, kb_), first, second)
 
 
 def _periodic(problem: Problem, mesh: Mesh, xa: Array, xb: Array, n: Array, low: Array, high: Array) -> Array:
@@ -199,7 +232,7 @@ def _periodic(problem: Problem, mesh: Mesh, xa: Array, xb: Array, n: Array, low:
     return found
 
 
-def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Outer, Array, Array]:
+def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Outer, OnBoundary]:
     faces, parts = mesh.boundary, problem.partition
     element, local = faces.element[:, 0], faces.local[:, 0]
     points = on_faces(mesh, element, local, count)
@@ -222,7 +255,8 @@ def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Ou
     load = np.where(fixed, stiff * value, outflow)
     if answer.weak:
         load = load + q
-    return Outer(np.where(fixed, stiff, alpha), load), value, outflow / k
+    through = np.where(fixed, stiff * value, outflow)
+    return Outer(np.where(fixed, stiff, alpha), load), OnBoundary(value, outflow / k, through, number.reshape(shape[:2]))
 
 
 def _flat(x: Array) -> Array:
