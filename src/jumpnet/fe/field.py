@@ -124,12 +124,15 @@ class Field:
 
     def value(self, x: Places, piece: Labels) -> Float[np.ndarray, " n"]:
         """The values."""
-        at = self.locate(x, piece)
-        return np.einsum("nk,nk->n", self.basis.value(at.xi), self.values[at.element])
+        return self.value_at(self.locate(x, piece))
 
     def gradient(self, x: Places, piece: Labels) -> Places:
         """The gradients."""
         return self.gradient_at(self.locate(x, piece))
+
+    def value_at(self, at: Located) -> Float[np.ndarray, " n"]:
+        """The values at points that have been found."""
+        return np.einsum("nk,nk->n", self.basis.value(at.xi), self.values[at.element])
 
     def gradient_at(self, at: Located) -> Places:
         """The gradients at points that have been found."""

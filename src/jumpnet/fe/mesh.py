@@ -244,18 +244,28 @@ def from_corners(
     same: Int[np.ndarray, " vertices"] | None = None,
 ) -> Mesh:
     """A mesh from elements whose vertices stand in any order."""
-    count = int(elements.max()) + 1
-    same = np.arange(count) if same is None else same
-    basis = lagrange(nodes.shape[2], order)
+    same = np.arange(int(elements.max()) + 1) if same is None else same
+    rising = np.take_along_axis(elements, np.argsort(same[elements], axis=1, kind="stable"), axis=1)
+    return Mesh(rising, piece, turned(elements, same, nodes, nodes.shape[2], order), order, same)
+
+
+def turned(
+    elements: Int[np.ndarray, "m corners"],
+    same: Int[np.ndarray, " vertices"],
+    values: Float[np.ndarray, "m nodes k"],
+    dim: int,
+    order: int,
+) -> Float[np.ndarray, "m nodes k"]:
+    """Values at the nodes of elements as they stand once the vertices of each element do in rising order."""
+    basis = lagrange(dim, order)
     turn = np.argsort(same[elements], axis=1, kind="stable")
-    turned = np.empty_like(nodes)
-    for one in permutations(range(elements.shape[1])):
+    found = np.empty_like(values)
+    for one in permutations(range(dim + 1)):
         mine = np.all(turn == one, axis=1)
         if mine.any():
-            back = np.argsort(one)
-            where = [basis.position[tuple(row)] for row in basis.index[:, back].tolist()]
-            turned[mine] = nodes[mine][:, where]
-    return Mesh(np.take_along_axis(elements, turn, axis=1), piece, turned, order, same)
+            where = [basis.position[tuple(row)] for row in basis.index[:, np.argsort(one)].tolist()]
+            found[mine] = values[mine][:, where]
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,17 +4,18 @@ Each face of the geometry gets a name of its own; whether it is an interface, an
 outer boundary, is found by asking the partition for the labels on both sides.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from jumpnet.fe.mesh import Mesh, from_corners
+from jumpnet.fe.field import Field
+from jumpnet.fe.mesh import Mesh, from_corners, turned
 from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.fe.shapes import solid
-from jumpnet.fe.simplex import lagrange
+from jumpnet.fe.simplex import Lagrange, lagrange
 from jumpnet.errors import GeometryError
 from jumpnet.geometry import Box, Partition
 from jumpnet.geometry.shape import Shape
@@ -23,6 +24,7 @@ GRADING = 0.5
 # Of an element's size: far enough from a curved face to be sure of the side, near enough not to leave the next piece.
 PROBE = 1e-2
 NEAR = 0.1  # of an element's size: the exact face is not farther from a mesh's face
+ON = 1e-15  # of a shape's size: nearer to its surface is on it
 NEWTON = 8  # steps from a mesh's face to the exact one
 
 Pair = tuple[int, int]
@@ -94,20 +96,28 @@ def arrays_of(mesh: Any, order: int) -> Mesh:
     table = (ngmesh.Elements2D() if dim == 2 else ngmesh.Elements3D()).NumPy()
     corners = table["nodes"][:, : dim + 1].astype(int) - 1
     basis = lagrange(dim, order)
-    x = values_at(mesh, ng.CF((ng.x, ng.y, ng.z)[:dim]), basis.barycentric).reshape(len(corners), basis.size, dim)
+    x = _at_nodes(mesh, ng.CF((ng.x, ng.y, ng.z)[:dim]), basis)
     labels = np.array([int(name.removeprefix("piece")) for name in mesh.GetMaterials()])
     return from_corners(corners, labels[table["index"] - 1], x, order)
 
 
-def values_at(mesh: Any, function: Any, barycentric: Float[np.ndarray, "n corners"]) -> np.ndarray:
-    """A coefficient function at points of all elements, which are given by barycentric coordinates as NGSolve has them.
+def field_of(mesh: Any, arrays: Mesh, functions: Sequence[Any], order: int) -> Field:
+    """A function of each piece on NGSolve's mesh as values at the nodes of the same mesh as arrays."""
+    ng, ngmesh, dim = ngsolve().ng, mesh.ngmesh, mesh.dim
+    table = (ngmesh.Elements2D() if dim == 2 else ngmesh.Elements3D()).NumPy()
+    whole = mesh.MaterialCF({f"piece{piece}": function for piece, function in enumerate(functions)})
+    values = _at_nodes(mesh, ng.CF(whole), lagrange(dim, order))
+    corners = table["nodes"][:, : dim + 1].astype(int) - 1
+    return Field(arrays, order, turned(corners, arrays.same, values, dim, order)[..., 0])
 
-    The rows of one element follow each other.
-    """
+
+def _at_nodes(mesh: Any, function: Any, basis: Lagrange) -> Float[np.ndarray, "m nodes components"]:
+    """A coefficient function at the nodes of all elements, whose vertices stand in the order that NGSolve has."""
     ng = ngsolve().ng
     # Of NGSolve's reference simplex the last vertex is the origin.
-    rule = ng.IntegrationRule([tuple(row) for row in barycentric[:, :-1].tolist()], [1.0] * len(barycentric))
-    return np.asarray(function(mesh.MapToAllElements(rule, ng.VOL)))
+    places = [tuple(row) for row in basis.barycentric[:, :-1].tolist()]
+    rule = ng.IntegrationRule(places, [1.0] * len(places))
+    return np.asarray(function(mesh.MapToAllElements(rule, ng.VOL))).reshape(mesh.ne, basis.size, -1)
 
 
 def _parts(partition: Partition, size: float) -> list[Any]:
@@ -186,7 +196,10 @@ def projected(shape: Shape, x: np.ndarray, normal: np.ndarray, size: float) -> t
         here = x + s[:, None] * normal
         level = shape.level(here)
         slope = (shape.level(here + step * normal) - level) / step
-        s = s - np.divide(level, slope, out=np.zeros_like(s), where=np.abs(slope) > 1e-3)
+        move = np.divide(level, slope, out=np.zeros_like(s), where=np.abs(slope) > 1e-3)
+        s = s - move
+        if not np.any(np.abs(move) > ON * shape.size):
+            break
     on = x + s[:, None] * normal
     good = np.isfinite(s) & (np.abs(s) < NEAR * size) & (np.abs(shape.level(on)) < 1e-9 * shape.size)
     exact = shape.normal(np.where(good[:, None], on, x))

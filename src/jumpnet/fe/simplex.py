@@ -12,6 +12,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import roots_jacobi
 
+FEW = 1000  # points of a rule
+
 Points = Float[np.ndarray, "n d"]
 
 
@@ -81,11 +83,26 @@ class Lagrange:
 
     def value(self, xi: Points) -> Float[np.ndarray, "n nodes"]:
         """The polynomials at points."""
-        return dubiner(self.dim, self.order, xi)[0] @ self._coefficients
+        return self._table(xi)[0]
 
     def gradient(self, xi: Points) -> Float[np.ndarray, "n nodes d"]:
         """Their gradients with respect to xi."""
-        return np.einsum("npd,pk->nkd", dubiner(self.dim, self.order, xi)[1], self._coefficients)
+        return self._table(xi)[1]
+
+    @cached_property
+    def _tables(self) -> dict[bytes, tuple[np.ndarray, np.ndarray]]:
+        return {}
+
+    def _table(self, xi: Points) -> tuple[np.ndarray, np.ndarray]:
+        """Values and gradients; kept for rules of few points, which are asked for again and again."""
+        key = xi.tobytes() if len(xi) <= FEW else b""
+        found = self._tables.get(key) if key else None
+        if found is None:
+            value, gradient = dubiner(self.dim, self.order, xi)
+            found = value @ self._coefficients, np.einsum("npd,pk->nkd", gradient, self._coefficients)
+            if key:
+                self._tables[key] = found
+        return found
 
 
 def dubiner(dim: int, order: int, xi: Points) -> tuple[Float[np.ndarray, "n m"], Float[np.ndarray, "n m d"]]:

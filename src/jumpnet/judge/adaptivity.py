@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from jumpnet.errors import GeometryError, JumpnetError
+from jumpnet.fe.field import Field
 from jumpnet.fe.meshing import arrays_of, curved_mesh
 from jumpnet.fe.space import Space
-from jumpnet.judge.defects import Answer, Smooth
+from jumpnet.judge.defects import Answer, Elements, Smooth
 from jumpnet.judge.finding import Finding
 from jumpnet.judge.level import Level, solved
 from jumpnet.judge.options import JudgeOptions
@@ -52,6 +53,17 @@ def judge_smooth(solution: Solution, problem: Problem, options: JudgeOptions, to
             yield Space(meshes[k], order)
 
     return settled(problem, spaces(), Smooth(solution), options, tol, _mean(solution, problem))
+
+
+def judge_elements(
+    field: Field, solution: Solution, problem: Problem, options: JudgeOptions, tol: float | None
+) -> Finding:
+    """The error of finite elements, on their own mesh with higher orders.
+
+    In a space within theirs it would be zero: their residual is orthogonal to that.
+    """
+    spaces = (Space(field.mesh, field.order + more) for more in range(1, 1 + options.higher))
+    return settled(problem, spaces, Elements(field), options, tol, _mean(solution, problem))
 
 
 def settled(

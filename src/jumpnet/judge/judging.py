@@ -4,10 +4,12 @@ import time
 from dataclasses import replace
 
 from jumpnet.errors import JumpnetError, SolutionError
-from jumpnet.judge.adaptivity import judge_smooth, undecided
+from jumpnet.fe.features import FieldFunction
+from jumpnet.judge.adaptivity import judge_elements, judge_smooth, undecided
 from jumpnet.judge.finding import Finding
 from jumpnet.judge.options import JudgeOptions
 from jumpnet.judge.verdict import Verdict
+from jumpnet.models.frozen import Features, Frozen
 from jumpnet.solution import Solution
 
 
@@ -49,4 +51,14 @@ def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Find
         return undecided("not judged: the problem has measured values, which its equations alone need not meet.")
     if problem.dim not in (2, 3):
         return undecided(f"not judged: the problem has {problem.dim} dimensions.")
+    functions = [family for features in _features(solution) for _, family in features.parts]
+    elements = [family for family in functions if isinstance(family, FieldFunction)]
+    if elements:
+        return judge_elements(elements[0].field, solution, problem, options, tol)
+    if any(not hasattr(family, "spec") for family in functions):
+        return undecided("not judged: the functions of this solution have no second derivatives.")
     return judge_smooth(solution, problem, options, tol)
+
+
+def _features(solution: Solution) -> tuple[Features, ...]:
+    return solution.network.of_cell if isinstance(solution.network, Frozen) else ()

@@ -21,5 +21,7 @@ class JudgeOptions:
     seconds: float = 60.0
     safety: float = 2.0
     singular_safety: float = 5.0
+    higher: int = 4
+    """Orders beyond its own in which an answer of finite elements is judged."""
     graded: int = 6
     """Layers of elements towards singular points at first; half as many more with each refinement."""
