@@ -14,6 +14,7 @@ from jumpnet.baselines import unfitted
 from jumpnet.baselines.evaluation import as_solution
 from jumpnet.fe.features import FieldFunction
 from jumpnet.fe.meshing import (
+    FINER,
     FittedMesh,
     Surface,
     arrays_of,
@@ -104,7 +105,7 @@ def _fitted(problem: Problem, size: float, order: int, unknowns: int | None) -> 
     if unknowns is not None:
         mesh = _near(problem, mesh, size, order, unknowns)
     terms, count = _solved(problem, mesh, order)
-    arrays = arrays_of(mesh.mesh, order)
+    arrays = arrays_of(mesh.mesh, order + FINER)
     field = field_of(mesh.mesh, arrays, [sum(mine, ng.CF(0.0)) for mine in terms], order)
     return mesh.mesh, [FieldFunction(field, piece, problem.dim) for piece in range(parts.size)], count
 
