@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from jaxtyping import Float
 
 from jumpnet.errors import SolutionError
+from jumpnet.fe.field import Located
 from jumpnet.fe.mesh import Faces, on_faces
 from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.fe.simplex import face_points, gauss
@@ -76,6 +77,17 @@ def assembled(space: Space, count: int, volume: Volume, contact: Contact, outer:
     rows, columns, values = (np.concatenate([part[k].ravel() for part in entries]) for k in range(3))
     matrix = sp.coo_matrix((values, (rows, columns)), shape=(space.size, space.size)).tocsr()
     return System(matrix, load, mass)
+
+
+def point_load(
+    space: Space, at: Located, value: Float[np.ndarray, " n"], vector: Float[np.ndarray, "n d"]
+) -> Float[np.ndarray, " unknowns"]:
+    """The load of value t + vector . grad t at points that have been found in the mesh."""
+    mesh, basis = space.mesh, space.basis
+    J = np.einsum("nkj,nki->nij", mesh.basis.gradient(at.xi), mesh.nodes[at.element])
+    along = np.linalg.solve(J, vector[..., None])  # vector . grad t = (J^-1 vector) . dt/dxi
+    each = value[:, None] * basis.value(at.xi) + np.matmul(basis.gradient(at.xi), along)[..., 0]
+    return np.bincount(space.dofs[at.element].ravel(), each.ravel(), space.size)
 
 
 def _volume(

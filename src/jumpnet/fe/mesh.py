@@ -16,6 +16,8 @@ from jumpnet.fe.simplex import Lagrange, face_points, gauss, lagrange
 
 FACTOR = 0.2  # by which graded elements shrink towards a vertex: between the best in theory, 0.15, and a half
 
+END = 1e-6  # of a face: nearer to its end no vertex is put
+
 # The children of a simplex cut at the middles of its edges, as pairs of vertices; (k, k) is the vertex k itself.
 _CHILDREN = {
     2: [((0, 0), (0, 1), (0, 2)), ((0, 1), (1, 1), (1, 2)), ((0, 2), (1, 2), (2, 2)), ((0, 1), (0, 2), (1, 2))],
@@ -178,8 +180,7 @@ class Mesh:
         share = np.array([[np.eye(d + 1)[list(pair)].mean(axis=0) for pair in child] for child in _CHILDREN[d]])
         children = len(_CHILDREN[d])
         parent = np.repeat(np.arange(len(self)), children)
-        made = self._cut(parent, np.tile(share, (len(self), 1, 1)), ids.reshape(-1, d + 1), same)
-        return made
+        return self._cut(parent, np.tile(share, (len(self), 1, 1)), ids.reshape(-1, d + 1), same)
 
     def graded(self, vertex: int, levels: int, factor: float = FACTOR) -> "Mesh":
         """Layers of triangles that shrink towards a vertex by a factor each."""
@@ -190,7 +191,6 @@ class Mesh:
 
     def _one_layer(self, vertex: int, factor: float) -> "Mesh":
         at, corner = np.nonzero(self.elements == vertex)
-        kept = np.setdiff1d(np.arange(len(self)), at)
         p, q = (corner + 1) % 3, (corner + 2) % 3
         others = np.stack([self.elements[at, p], self.elements[at, q]], axis=1)
         ring, number = np.unique(others, return_inverse=True)
@@ -209,6 +209,24 @@ class Mesh:
             np.concatenate([np.stack(three, axis=1) for three in ids]),
             same,
         )
+        return self._replaced(at, made)
+
+    def split(self, element: int, local: int, share: float) -> tuple["Mesh", int]:
+        """The triangle of a boundary face cut at a share of that face, and the new vertex (or an end, if that is near)."""
+        a, b = (k for k in range(3) if k != local)
+        ends = self.elements[element]
+        if min(share, 1 - share) < END:
+            return self, int(ends[a] if share < END else ends[b])
+        new = len(self.same)
+        same = np.append(self.same, self.same.max() + 1)
+        eye = np.eye(3)
+        middle = (1 - share) * eye[a] + share * eye[b]
+        ids = np.array([[ends[local], ends[a], new], [ends[local], new, ends[b]]])
+        made = self._cut(np.full(2, element), np.array([[eye[local], eye[a], middle], [eye[local], middle, eye[b]]]), ids, same)
+        return self._replaced(np.array([element]), made), new
+
+    def _replaced(self, gone: np.ndarray, made: "Mesh") -> "Mesh":
+        kept = np.setdiff1d(np.arange(len(self)), gone)
         return replace(
             made,
             elements=np.concatenate([self.elements[kept], made.elements]),

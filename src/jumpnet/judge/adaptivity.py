@@ -8,12 +8,14 @@ import numpy as np
 
 from jumpnet.errors import GeometryError, JumpnetError
 from jumpnet.fe.field import Field
+from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.meshing import arrays_of, curved_mesh
 from jumpnet.fe.space import Space
 from jumpnet.judge.defects import Answer, Elements, Smooth
 from jumpnet.judge.finding import Finding
 from jumpnet.judge.level import Level, solved
 from jumpnet.judge.options import JudgeOptions
+from jumpnet.judge.singular import changes_on_boundary, singular_corners
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
@@ -44,15 +46,53 @@ def judge_smooth(solution: Solution, problem: Problem, options: JudgeOptions, to
         return undecided(f"not judged: no mesh could be made ({error}).")
     if not base.sound:
         return undecided("not judged: the curved elements of the mesh fold.")
-    meshes = {0: base}
+    meshes = Meshes(problem, base, options)
+    spaces = (Space(meshes(k, rung), order) for rung, (k, order) in enumerate(ladder(parts.dim)))
+    found = settled(problem, spaces, Smooth(solution), options, tol, _mean(solution, problem))
+    return replace(found, singular=meshes.singular)
 
-    def spaces() -> Iterator[Space]:
-        for k, order in ladder(parts.dim):
-            if k not in meshes:
-                meshes[k] = meshes[k - 1].refined()
-            yield Space(meshes[k], order)
 
-    return settled(problem, spaces(), Smooth(solution), options, tol, _mean(solution, problem))
+class Meshes:
+    """Meshes of the judge: a first one refined, and graded towards singular points."""
+
+    def __init__(self, problem: Problem, base: Mesh, options: JudgeOptions):
+        self._options, self._made, self._refined, self._vertices = options, {}, {}, []
+        if problem.dim == 2:
+            base, self._vertices = _singular_vertices(problem, base)
+        self._refined[0] = base
+
+    @property
+    def singular(self) -> bool:
+        """Whether there are singular points."""
+        return bool(self._vertices)
+
+    def __call__(self, refinements: int, rung: int) -> Mesh:
+        """The mesh refined a number of times; with more layers towards singular points from rung to rung."""
+        if refinements not in self._refined:
+            self._refined[refinements] = self._refined[refinements - 1].refined()
+        mesh = self._refined[refinements]
+        if not self._vertices:
+            return mesh
+        if (refinements, rung) not in self._made:
+            for vertex in self._vertices:
+                mesh = mesh.graded(vertex, self._options.graded + rung * self._options.graded // 2)
+            self._made[refinements, rung] = mesh
+        return self._made[refinements, rung]
+
+
+def _singular_vertices(problem: Problem, mesh: Mesh) -> tuple[Mesh, list[int]]:
+    """The vertices at singular points; the mesh gets some where conditions or boundary values change inside faces."""
+    places, size = list(singular_corners(problem)), problem.partition.domain.size
+    changes = {element: (local, share) for element, local, share, _ in changes_on_boundary(problem, mesh)}
+    found = []
+    for element in sorted(changes, reverse=True):  # a cut element's parts come last: those before it keep their number
+        mesh, vertex = mesh.split(element, *changes[element])
+        found.append(vertex)
+    for place in places:
+        gap = np.linalg.norm(mesh.vertices - place, axis=1)
+        if np.nanmin(gap) < 1e-6 * size:
+            found.append(int(np.nanargmin(gap)))
+    return mesh, sorted(set(found))
 
 
 def judge_elements(

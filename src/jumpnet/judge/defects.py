@@ -25,6 +25,7 @@ from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh, on_faces
 from jumpnet.fe.meshing import projected
 from jumpnet.fe.simplex import face_points, gauss
+from jumpnet.judge.cuts import CutDefects, cut_defects
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
@@ -48,6 +49,10 @@ class Answer(Protocol):
         """Values (f, q) and gradients (f, q, d) at points of faces, seen from an element."""
         ...
 
+    def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
+        """Defects inside pieces, where cells meet."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Smooth:
@@ -67,6 +72,9 @@ class Smooth:
     def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
         piece, flat = np.repeat(mesh.piece[element], x.shape[1]), x.reshape(-1, mesh.dim)
         return self.solution(flat, piece).reshape(x.shape[:2]), self.solution.grad(flat, piece).reshape(x.shape)
+
+    def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
+        return cut_defects(self.solution, problem, float(np.median(mesh.size)) / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +96,9 @@ class Elements:
             mine = local == k
             value[mine], gradient[mine] = self._at(mesh, face_points(mesh.dim, int(k), count)[0], element[mine])
         return value, gradient
+
+    def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
+        return None
 
     def _at(self, mesh: Mesh, xi: Array, element: Array) -> tuple[Array, Array]:
         values, basis = self.field.values[element], self.field.basis

@@ -55,8 +55,6 @@ def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Find
     elements = [family for family in functions if isinstance(family, FieldFunction)]
     if elements:
         return judge_elements(elements[0].field, solution, problem, options, tol)
-    if any(not hasattr(family, "spec") for family in functions):
-        return undecided("not judged: the functions of this solution have no second derivatives.")
     return judge_smooth(solution, problem, options, tol)
 
 

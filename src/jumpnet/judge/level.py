@@ -1,17 +1,18 @@
 """The defect problem in one space of finite elements: its solution, norms, fluxes, and what the space cannot represent."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 from jaxtyping import Float
 
-from jumpnet.fe.assembly import Factor, System, assembled
-from jumpnet.fe.field import Field
+from jumpnet.fe.assembly import Factor, System, assembled, point_load
+from jumpnet.fe.field import Field, Locator
 from jumpnet.fe.mesh import on_faces
 from jumpnet.fe.simplex import dubiner, face_points, gauss
 from jumpnet.fe.space import Space
+from jumpnet.judge.cuts import CutDefects
 from jumpnet.judge.defects import Answer, Defects, defects
 from jumpnet.problem import Problem
 
@@ -25,6 +26,7 @@ class Level:
     defects: Defects
     system: System
     unknowns: Float[np.ndarray, " n"]
+    cuts: CutDefects | None = None
     lowest: float = np.inf
     """The eigenvalue of least modulus, of the operator with respect to the mass; only where lam < 0."""
 
@@ -90,6 +92,9 @@ class Level:
                     for part, factor in ((value, depth), (flux, depth**3)):
                         rest = part - _projection(part, d - 1, order - 1, self.count)
                         square += float(np.sum(factor * np.sum(weight * rest**2, axis=1)))
+        if self.cuts is not None:
+            depth = length[Locator(mesh)(self.cuts.x, self.cuts.piece).element]
+            square += float(np.sum(depth * self.cuts.weight * self.cuts.jump**2))
         return float(np.sqrt(square / sum(self.integrals(np.ones(self._weights.shape)))))
 
     # --- quantities ---------------------------------------------------------------------------------------------
@@ -138,12 +143,17 @@ def solved(problem: Problem, space: Space, answer: Answer, mean: float | None = 
     count = space.order + 2 if answer.weak else space.order + 1
     found = defects(problem, space.mesh, count, answer)
     system = assembled(space, count, found.volume, found.contact, found.outer)
+    cuts = answer.cuts(problem, space.mesh)
+    if cuts is not None:
+        at = Locator(space.mesh)(cuts.x, cuts.piece)
+        load = point_load(space, at, cuts.weight * cuts.flux, -(cuts.weight * cuts.jump)[:, None] * cuts.conormal)
+        system = replace(system, load=system.load + load)
     if mean is None:
         factor = Factor(system.matrix)
         unknowns = factor(system.load)
         lowest = _lowest(factor, system) if found.volume.lam.min() < 0 else np.inf
-        return Level(space, count, found, system, unknowns, lowest)
-    return Level(space, count, found, system, _up_to_a_constant(system, mean))
+        return Level(space, count, found, system, unknowns, cuts, lowest)
+    return Level(space, count, found, system, _up_to_a_constant(system, mean), cuts)
 
 
 def _up_to_a_constant(system: System, mean: float) -> np.ndarray:
