@@ -117,7 +117,7 @@ def _pairs() -> list[Case]:
             return jn.Problem(jn.Partition(box, disks), A=[1.0, *[k] * count], boundary=sides)
 
         name = f"chain of {count} disks, gaps {gap:g}, k = {k:g}"
-        made.append(Case(name, "chains", chain, tol, defects=(symmetry(odd, 50.0, 0.6, 0.49),), why=why, network=count == 6))
+        made.append(Case(name, "chains", chain, tol, defects=(symmetry(odd, 50.0, 0.6, 0.49),), why=why))
     return made
 
 

@@ -205,7 +205,7 @@ def cases() -> list[Case]:
         two_disks(0.3, 1e-6, 100.0, 1e-3),
         two_disks(0.3, 1e-3, 1e-3, 1e-6, across=True),
         two_disks(0.3, 1e-5, 0.01, 1e-6),
-        two_disks(0.4, 1e-2, 1e6, 1e-6, across=True, network=True),
+        two_disks(0.4, 1e-2, 1e6, 1e-6, across=True),
         wall(0.02, 10.0, 1e-8),
         wall(1e-4, 1e3, 1e-6),
         curved_wall(0.1, 10.0, 1e-8),

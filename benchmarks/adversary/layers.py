@@ -53,8 +53,8 @@ def _solved(values, slopes, A: Sequence[float], ends: Sequence[float], first: En
     right[1] += last[2]
     for k in range(n - 1):
         s = ends[k + 1]
-        put(2 + 2 * k, k, s, 1.0, R[k] * A[k])
-        put(2 + 2 * k, k + 1, s, -1.0, 0.0)
+        put(2 + 2 * k, k, s, 1.0, 0.5 * R[k] * A[k])  # the mean of both sides' fluxes crosses the contact
+        put(2 + 2 * k, k + 1, s, -1.0, 0.5 * R[k] * A[k + 1])
         right[2 + 2 * k] += v[k]
         put(3 + 2 * k, k, s, 0.0, A[k])
         put(3 + 2 * k, k + 1, s, 0.0, -A[k + 1])

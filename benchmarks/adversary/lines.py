@@ -80,7 +80,7 @@ def _resonances() -> list[Case]:
         made.append(layered(name, "lines", tol, [0.0, 1.0], [1.0], lam=[lam], f=[1.0], network=n == 1, slack=1e3))
     for lam, tol in ((-1e3, 1e-6), (-1e4, 1e-8), (-1e4, 1e-3)):
         name = f"line: lam = {lam:g}, tol {tol:g}"
-        made.append(layered(name, "lam", tol, [0.0, 1.0], [1.0], lam=[lam], network=lam == -1e3, slack=10.0))
+        made.append(layered(name, "lam", tol, [0.0, 1.0], [1.0], lam=[lam], slack=10.0))
     A, lam = [1.0, 100.0, 1.0], [-400.0, -400.0, -400.0]
     made.append(layered("line: three layers, lam = -400", "lines", 1e-8, [0.0, 0.3, 0.7, 1.0], A, lam=lam))
     return made
@@ -144,7 +144,7 @@ def _varying() -> list[Case]:
     for e, tol in ((1e-2, 1e-8), (1e-4, 1e-6), (1e-8, 1e-6)):
         u = lambda x, e=e: np.log1p(x / e) / np.log1p(1 / e)  # noqa: E731
         focus = (([0.0], [1e-2]), ([0.0], [10 * e]))
-        made.append(_smooth(f"line: A = x + {e:g}", "varying", tol, f"x1 + {e:g}", 0.0, 0.0, u, focus=focus, network=e == 1e-2))
+        made.append(_smooth(f"line: A = x + {e:g}", "varying", tol, f"x1 + {e:g}", 0.0, 0.0, u, focus=focus))
     e = 1e-6
     u = lambda x: (np.sqrt(x + e) - np.sqrt(e)) / (np.sqrt(1 + e) - np.sqrt(e))  # noqa: E731
     made.append(_smooth("line: A = sqrt(x + 1e-6)", "varying", 1e-6, "sqrt(x1 + 1e-6)", 0.0, 0.0, u, focus=(([0.0], [1e-4]),)))
@@ -176,7 +176,7 @@ def _narrow() -> list[Case]:
         f = f"exp(-((x1 - {c!r})/{width!r})**2)/{width!r}"
         focus = (([c - 5 * width], [c + 5 * width]),)
         name = f"line: source of width {width:g}, tol {tol:g}"
-        made.append(_smooth(name, "narrow", tol, 1.0, 0.0, f, u, focus=focus, network=width == 1e-3))
+        made.append(_smooth(name, "narrow", tol, 1.0, 0.0, f, u, focus=focus, network=width == 1e-3, slack=1e2))
     return made
 
 

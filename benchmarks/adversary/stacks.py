@@ -224,7 +224,7 @@ def cases() -> list[Case]:
         board(1e-6, ambient=0.0),
         plane_stack("plane: board, chip, slab, air with ambient 25", 1e-3, [0.0, 6.0, 10.0, 13.0, 40.0], [0.3, 100.0, 200.0, 0.026], f=[0.0, -0.01, 0.0, 0.0], network=True, **robin),  # noqa: E501
         plane_stack("plane: glue of 1e-3", 1e-6, [0.0, 1.0, 1.001, 2.0], [200.0, 0.1, 400.0], f=[-1.0, 0.0, 0.0], first=(0.1, 1.0, 2.5)),
-        plane_stack("plane: contact resistance 100", 1e-8, [0.0, 1.0, 2.0], [200.0, 400.0], f=[-1.0, 0.0], R=[100.0, 0.0], first=(0.1, 1.0, 2.5), network=True),  # noqa: E501
+        plane_stack("plane: contact resistance 100", 1e-8, [0.0, 1.0, 2.0], [200.0, 400.0], f=[-1.0, 0.0], R=[100.0, 0.0], first=(0.1, 1.0, 2.5)),  # noqa: E501
         plane_stack("plane: fins, lam = 1e3 in a layer", 1e-6, [0.0, 1.0, 1.5], [1.0, 10.0], lam=[1e3, 0.0], f=[0.0, -1.0]),
         *_floating(),
         *_cells(),
