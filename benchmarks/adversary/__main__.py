@@ -31,13 +31,14 @@ from benchmarks.adversary import registry, tables
 from benchmarks.adversary.check import check
 from benchmarks.adversary.pool import run_all
 from benchmarks.adversary.work import Run, run, serve
+from jumpnet.errors import JumpnetError
 
 
 def main() -> None:
     """Do what the arguments say."""
     parser = argparse.ArgumentParser(prog="benchmarks.adversary", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--part", choices=("seen", "aside", "all"), default="seen")
-    parser.add_argument("--only", metavar="CLASS", help="a class, or the name of a problem")
+    parser.add_argument("--only", metavar="CLASS", help="a class (or several, with commas), or the name of a problem")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for each run")
     parser.add_argument("--jobs", type=int, default=1)
@@ -82,8 +83,12 @@ def checked(given: argparse.Namespace) -> None:
     for case in registry.select("all", given.only, False):
         if case.exact is None:
             continue
-        found = check(case)
         count += 1
+        try:
+            found = check(case)
+        except JumpnetError as error:
+            print(f"{'refused':35}  {case.name}: {error}", flush=True)
+            continue
         fine = found.fine(case.slack)
         wrong += [] if fine else [case.name]
         print(f"{'ok' if fine else 'WRONG':6} {found.pde:8.1e} {found.boundary:8.1e} {found.jumps:8.1e}  {case.name}", flush=True)

@@ -78,7 +78,8 @@ def _along(exact: Exact, x: Array, piece: int, direction: Array, step: Array, we
 def _interior(problem: jn.Problem, case: Case, points: int, variation: float) -> float:
     """The largest relative residual of div(A grad u) - lam u = f at random points of all pieces and near features."""
     parts, worst = problem.partition, 0.0
-    x, piece = parts.sample_interior(points, seed=11, minimum=max(2, points // (4 * parts.size)))
+    count = max(points, 8 * parts.size)
+    x, piece = parts.sample_interior(count, seed=11, minimum=count // (4 * parts.size))
     rng = np.random.default_rng(12)
     for low, high in regions(case, parts):
         extra = rng.uniform(low, high, (points // 4, parts.dim))

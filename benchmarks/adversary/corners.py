@@ -34,16 +34,13 @@ def reentrant(opening: float, tol: float, *, lam: float = 0.0, mixed: bool = Fal
         return radial * np.sin(q * angle)
 
     exact = everywhere(u)
-    slope = np.tan(opening)
+    c, s = float(np.cos(opening)), float(np.sin(opening))
 
     def build() -> jn.Problem:
         domain = jn.Polygon(sector(opening))
         if not mixed:
             return jn.Problem(jn.Partition(domain), lam=lam, boundary=jn.Dirichlet(u))
-        if abs(opening - np.pi) < 1e-9:
-            free = "x2 < 1e-9 and x1 < 0"
-        else:
-            free = f"abs(x2 - {slope!r}*x1) < 1e-9 and x1*{np.cos(opening)!r} + x2*{np.sin(opening)!r} > 0"
+        free = f"abs({s!r}*x1 - {c!r}*x2) < 1e-9 and {c!r}*x1 + {s!r}*x2 > 0"
         parts = jn.Partition(domain, boundary={"free": free})
         return jn.Problem(parts, lam=lam, boundary={"free": jn.Neumann(0.0), "boundary": jn.Dirichlet(u)})
 

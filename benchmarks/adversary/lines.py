@@ -159,7 +159,7 @@ def _varying() -> list[Case]:
     # Airy: u'' - K x u = 0.
     scale = 1e6 ** (1 / 3)
     u = lambda x: special.airy(scale * x)[0]  # noqa: E731
-    made.append(_smooth("line: Airy, lam = 1e6 x from -0.5", "lam", 1e-6, 1.0, "1e6*x1", 0.0, u, domain=jn.Interval(-0.5, 1.0), slack=10.0))  # noqa: E501
+    made.append(_smooth("line: Airy, lam = 1e6 x from -0.5", "lam", 1e-6, 1.0, "1e6*x1", 0.0, u, domain=jn.Interval(-0.5, 1.0), slack=10.0, network=True))  # noqa: E501
     return made
 
 

@@ -36,12 +36,12 @@ def aside() -> frozenset[str]:
 
 
 def select(part: str, group: str | None, network: bool) -> list[Case]:
-    """The problems of a part (seen, aside, all), of a class and, if asked for, marked for networks."""
-    apart = aside()
+    """The problems of a part (seen, aside, all), of some classes and, if asked for, marked for networks."""
+    apart, wanted = aside(), () if group is None else (group, *group.split(","))
     return [
         case
         for case in all_cases().values()
         if (part == "all" or (case.name in apart) == (part == "aside"))
-        and (group is None or group in (case.group, case.name))
+        and (not wanted or case.group in wanted or case.name in wanted)
         and (case.network or not network)
     ]

@@ -93,20 +93,20 @@ def _floating() -> list[Case]:
 def _cells() -> list[Case]:
     """Periodic cells: laminates, Keller's chessboard, Rayleigh's lattice of disks."""
     made = []
-    k, fraction = 1e3, 0.25
-    harmonic = 1 / (fraction / k + 1 - fraction)
+    contrast, fraction = 1e3, 0.25
+    harmonic = 1 / (fraction / contrast + 1 - fraction)
 
     def u(x: Array, piece: Array) -> Array:
         # u rises by 1 along x1; zero mean over the cell [-1/2, 1/2]^2 by symmetry.
         t = x[:, 0]
-        inside = harmonic / k * t
-        out = harmonic * (t - np.sign(t) * fraction / 2) + np.sign(t) * harmonic / k * fraction / 2
+        inside = harmonic / contrast * t
+        out = harmonic * (t - np.sign(t) * fraction / 2) + np.sign(t) * harmonic / contrast * fraction / 2
         return np.where(piece == 1, inside, out)
 
     def laminate() -> jn.Problem:
         cell = jn.Box((-0.5, -0.5), (0.5, 0.5))
         parts = jn.Partition(cell, [jn.Box((-fraction / 2, -0.5), (fraction / 2, 0.5))])
-        return jn.Problem(parts, A=[1.0, k], boundary={"x1": jn.Periodic(1.0), "x2": jn.Periodic()})
+        return jn.Problem(parts, A=[1.0, contrast], boundary={"x1": jn.Periodic(1.0), "x2": jn.Periodic()})
 
     made.append(Case("cell: laminate, k = 1000", "cells", laminate, 1e-8, u, network=True))
     # Keller, Dykhne: a chessboard conducts sqrt(k). One cell of it, [0, 1]^2 with k in two quarters.
