@@ -9,7 +9,7 @@
 
 From the root of the repository, with jumpnet installed (or src on the PYTHONPATH). Every problem has a closed form, or
 functionals with known values (symmetries, balances); `--check` verifies each closed form by differences of the
-equation, jumps and boundary conditions at random points. Each run is done by a worker that is killed when its time is over.
+equation, jumps and boundary conditions at random points. Each run is done by a worker that is killed when its CPU time is over.
 Per run: status, estimate and true RMS error (both relative to the variation of u, its RMS deviation from its mean), tol,
 estimate / error, seconds. Counted, by class:
 
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--part", choices=("seen", "aside", "all"), default="seen")
     parser.add_argument("--only", metavar="CLASS", help="a class (or several, with commas), or the name of a problem")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds for each run")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds of CPU time for each run")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--network", action="store_true", help="train networks on the problems marked for it")
     parser.add_argument("--verify", action="store_true", help="pass verify=True to solve")

@@ -40,8 +40,7 @@ def ellipsoid(axes: Sequence[float], k: float, tol: float, *, network: bool = Fa
 
 
 def _confocal(x: Array, a2: Array) -> Array:
-    """The largest root q of sum x_i^2/(a_i^2 + q) = 1, by Newton's rule from above (the function is convex and falls)."""
-    q = np.sum(x**2, axis=1)  # the sum is below 1 there: to the right of the root ... start from the left instead
+    """The largest root q of sum x_i^2/(a_i^2 + q) = 1, by Newton's rule from the left (the function is convex and falls)."""
     low = np.max(x**2 - a2, axis=1)  # here the sum is at least 1
     q = np.maximum(low, -np.min(a2) * (1 - 1e-9))
     for _ in range(100):
@@ -54,7 +53,7 @@ def _confocal(x: Array, a2: Array) -> Array:
     return q
 
 
-def cylinder(k: float, tol: float, turned: bool = False) -> Case:
+def cylinder(k: float, tol: float, squared: bool = False) -> Case:
     """A cylinder through the box along x3: the plane's solution."""
     plane = concentric([0.4], [1.0, k])
 
@@ -62,7 +61,7 @@ def cylinder(k: float, tol: float, turned: bool = False) -> Case:
         return plane(x[:, :2], piece)
 
     def build() -> jn.Problem:
-        rod = jn.LevelSet("x1**2 + x2**2 - 0.16", 3) if turned else jn.LevelSet("sqrt(x1**2 + x2**2) - 0.4", 3)
+        rod = jn.LevelSet("x1**2 + x2**2 - 0.16", dim=3) if squared else jn.LevelSet("sqrt(x1**2 + x2**2) - 0.4", dim=3)
         parts = jn.Partition(CUBE, [rod])
         g = lambda x: exact(np.asarray(x), (np.hypot(x[:, 0], x[:, 1]) < 0.4).astype(int))  # noqa: E731
         sides = {"x1": jn.Dirichlet(g), "x2": jn.Dirichlet(g), "x3": jn.Neumann(0.0)}
@@ -161,7 +160,7 @@ def cases() -> list[Case]:
         ellipsoid((0.1, 0.6, 0.5), 1e-3, 1e-3),
         ellipsoid((0.6, 0.6, 0.03), 1e2, 1e-3),
         cylinder(20.0, 1e-6),
-        cylinder(1e-3, 1e-3, turned=True),
+        cylinder(1e-3, 1e-3, squared=True),
         slab(2, [0.3, 1e-3, 0.5], [1.0, 1e-4, 10.0], 1e-6, "cube: film of 1e-3 between slabs"),
         slab(2, [0.2, 0.1, 0.2, 0.5], [0.3, 100.0, 200.0, 0.026], 1e-3, "cube: board, chip, slab, air with ambient 25",
              f=[0.0, -1.0, 0.0, 0.0], first=(0.5, 1.0, 12.5), last=(1.0, 1.0, 25.0)),
