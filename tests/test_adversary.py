@@ -1,4 +1,4 @@
-"""The adversary benchmark itself: its problems build, its closed forms hold, its draw and its counts are what they say."""
+"""The adversary benchmark itself: problems build, closed forms hold, the draw and the counts are what they say."""
 
 import math
 import sys
@@ -14,6 +14,7 @@ from benchmarks.adversary import registry, tables
 from benchmarks.adversary.cases import Case
 from benchmarks.adversary.check import check
 from benchmarks.adversary.work import Run
+
 from jumpnet.errors import JumpnetError
 
 CASES = list(registry.all_cases().values())

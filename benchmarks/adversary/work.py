@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-
-import jumpnet as jn
 from benchmarks.adversary.cases import Case
 from benchmarks.adversary.registry import all_cases
 from benchmarks.adversary.truth import measured
+
+import jumpnet as jn
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,15 @@ def run(case: Case, seed: int, *, network: bool = False, verify: bool = False, s
                 options["verify"] = True
             solution = jn.solve(problem, **options)
         except jn.JumpnetError as error:
-            return Run(*base, "REFUSED", seconds=time.process_time() - began, message=str(error), escaped=_escaped(heard))
+            return Run(
+                *base, "REFUSED", seconds=time.process_time() - began, message=str(error), escaped=_escaped(heard)
+            )
         except Exception as error:  # whatever else is raised is a bug of the program, and counted as one
             where = traceback.extract_tb(error.__traceback__)[-1]
             message = f"{type(error).__name__}: {error} ({where.filename.rsplit('/', 1)[-1]}:{where.lineno})"
-            return Run(*base, "TRACEBACK", seconds=time.process_time() - began, message=message, escaped=_escaped(heard))
+            return Run(
+                *base, "TRACEBACK", seconds=time.process_time() - began, message=message, escaped=_escaped(heard)
+            )
     seconds = time.process_time() - began
     if solved is not None:
         solved()
