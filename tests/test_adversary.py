@@ -64,23 +64,23 @@ def test_every_problem_builds_or_is_refused_in_one_sentence():
             except JumpnetError as error:
                 refused.append(case.name)
                 assert "\n" not in str(error)
-    assert len(refused) <= 5
+    assert refused == ["hot band of half width 0.0001"]  # narrower than the survey of the boundary
 
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_closed_forms_hold(name: str):
     case = registry.all_cases()[name]
-    assert check(case, points=24).fine(case.slack)
+    assert check(case, points=12).fine(case.slack)
 
 
 def test_a_wrong_formula_is_found():
-    case = registry.all_cases()["two disks: gap 0.03, k = 10"]
+    case = registry.all_cases()["quarter disk in a corner, k = 10"]
     assert case.exact is not None
     exact = case.exact
     wrong: Case = replace(case, exact=lambda x, piece: exact(x, piece) * (1 + 1e-3 * (piece == 1)))
-    assert not check(wrong, points=24).fine(case.slack)
+    assert not check(wrong, points=12).fine(case.slack)
     bent: Case = replace(case, exact=lambda x, piece: exact(x, piece) + 1e-3 * x[:, 0] ** 2)
-    assert not check(bent, points=24).fine(case.slack)
+    assert not check(bent, points=12).fine(case.slack)
 
 
 def test_counts_and_files(tmp_path: Path):
@@ -94,6 +94,6 @@ def test_counts_and_files(tmp_path: Path):
     assert tables.kinds(stalled) == ["not converged", "warnings"]
     tables.store([good, false, stalled], tmp_path / "runs.json")
     again = tables.load(tmp_path / "runs.json")
-    assert again[:2] == [good, false]
+    assert [repr(run) for run in again[:2]] == [repr(good), repr(false)]
     assert math.isnan(again[2].estimate)
     assert "CONVERGED (false)" in tables.compared([good], [replace(false, name="a")])

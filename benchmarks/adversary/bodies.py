@@ -82,7 +82,7 @@ def slab(axis: int, widths: Sequence[float], A: Sequence[float], tol: float, nam
         upper = [1.0, 1.0, 1.0]
         upper[axis] = ends[-1]
         boxes = []
-        for a, b in itertools.pairwise(ends):
+        for a, b in itertools.pairwise(ends[1:]):
             low, high = [0.0] * 3, list(upper)
             low[axis], high[axis] = a, b
             boxes.append(jn.Box(tuple(low), tuple(high)))

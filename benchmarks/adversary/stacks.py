@@ -76,7 +76,7 @@ def plane_stack(name: str, tol: float, ends, A, *, network: bool = False, **give
     exact = along(flat(ends, A, **given), 1)
 
     def build() -> jn.Problem:
-        boxes = [jn.Box((0, a), (4, b)) for a, b in itertools.pairwise(ends)]
+        boxes = [jn.Box((0, a), (4, b)) for a, b in itertools.pairwise(ends[1:])]
         sides: dict = {"x1": jn.Neumann(0.0)}
         for side, key, default in (("bottom", "first", (1.0, 0.0, 0.0)), ("top", "last", (1.0, 0.0, 1.0))):
             alpha, beta, g = given.get(key, default)
