@@ -18,6 +18,7 @@ from jumpnet.driver.search import Goal
 from jumpnet.driver.settings import Preset, Settings, default_points, resolve
 from jumpnet.driver.task import Task, check_trials, collocated, own_features, tell
 from jumpnet.driver.trials import Prepared, best_of
+from jumpnet.driver.verify import Verify, checked_verify, verified
 from jumpnet.errors import ModelError
 from jumpnet.fields import Values
 from jumpnet.fields.piecewise import piecewise_values
@@ -38,6 +39,7 @@ def solve(
     *,
     tol: float = 1e-8,
     atol: float = 0.0,
+    verify: Verify = "auto",
     model: Model | FrozenModel | None = None,
     optimizer: Optimizer | Direct | None = None,
     points: Points | Sequence[int] | None = None,
@@ -56,6 +58,9 @@ def solve(
     estimated root mean square error is below `tol` times the variation of the solution (its root mean square deviation
     from its mean over the domain), or below `atol`. `solution.settings["method"]` says what was done.
 
+    `verify="auto"` solves for the error of the answer (`jn.judge`, `solution.verdict`) unless the direct solver's own
+    estimate meets the tolerance and its assumptions hold; `True` always does, `False` never.
+
     With any of the other options a network is trained (`optimizer=jn.optim.Direct()` or a model with frozen features:
     solved directly). Each has a default: a categorical embedding trained by Levenberg-Marquardt on equilibrated rows,
     in charts chosen from the geometry. `points` is `Points(...)` or (interior, boundary, per interface).
@@ -71,7 +76,7 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise ModelError(f"solve needs a jn.Problem, not {type(problem).__name__}; see jn.Problem(...).")
-    goal = checked_goal(tol, atol)
+    goal, verify = checked_goal(tol, atol), checked_verify(verify)
     check_trials(seed, trials, workers)
     kept = None if checkpoint is None else Checkpoint(checkpoint, int(seed))
 
@@ -111,7 +116,7 @@ def solve(
         found = directly(problem, model, optimizer, goal=goal, seed=seed, trials=trials, progress=progress)
     else:
         found = trained(model, optimizer)
-    found = completed(problem, found)
+    found = verified(problem, completed(problem, found), goal, verify)
     tell(found)
     return found
 
