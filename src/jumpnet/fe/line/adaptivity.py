@@ -8,17 +8,18 @@ halved where they do not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import monotonic
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from jumpnet.fe.line.elements import ENRICHED, Condensed, Group, Mesh, groups, tables
+from jumpnet.fe.line.eigenvalue import smallest_eigenvalue
 from jumpnet.fe.line.expansion import LineExpansion
 from jumpnet.fe.line.resolution import Resolution, resolve
 from jumpnet.fe.line.statement import LineStatement, statement_of
-from jumpnet.fe.line.system import System, Vertices, assemble
+from jumpnet.fe.line.system import System, Vertices, assemble, coefficients_of
 from jumpnet.problem import Problem
 
 
@@ -151,7 +152,7 @@ def solve_level(statement: LineStatement, mesh: Mesh) -> Level:
     low, high = ([group.condensed(group.order - by) for group in rich] for by in (ENRICHED, 0))
     coarse, fine = (assemble(statement, mesh, elements) for elements in (low, high))
     (u0, _), (u1, rounding) = coarse.solve(), fine.solve()
-    first, second = (_coefficients(mesh, elements, u) for elements, u in ((low, u0), (high, u1)))
+    first, second = (coefficients_of(mesh, elements, u) for elements, u in ((low, u0), (high, u1)))
     if statement.mean is not None:
         for coefficients in (first, second):
             _shift(rich, coefficients, statement.mean, statement.length)
@@ -166,21 +167,6 @@ def solve_level(statement: LineStatement, mesh: Mesh) -> Level:
     contribution = _contributions(mesh, rich, high, fine, u0, difference, inner) / np.sqrt(statement.length)
     error = float(np.hypot(error, (rounding + np.finfo(float).eps) * size))
     return Level(mesh, list(zip(rich, second, strict=True)), size, variation, error, contribution, fine)
-
-
-def _coefficients(mesh: Mesh, elements: list[Condensed], unknowns: np.ndarray) -> list[np.ndarray]:
-    """All coefficients of each group. d comes from the flux, which knows it better than the difference of two values."""
-    at = Vertices.of(mesh)
-    found = []
-    for one in elements:
-        u, Q = unknowns[2 * at.left[one.index]], unknowns[2 * at.right[one.index] + 1]
-        U = unknowns[2 * at.right[one.index]]
-        d = (Q - one.G[:, 1] - one.S[:, 1, 0] * u) / one.S[:, 1, 1]
-        # The law is of no use where its terms cancel: then the values differ by more than rounding anyway.
-        noise = np.maximum(np.abs(Q), np.abs(one.S[:, 1, 0] * u)) / np.abs(one.S[:, 1, 1])
-        d = np.where(noise <= np.maximum(np.abs(u), np.abs(U)), d, U - u)
-        found.append(one.coefficients(np.stack([u, d], axis=1)))
-    return found
 
 
 def _padded(coefficients: np.ndarray, width: int) -> np.ndarray:
@@ -295,16 +281,23 @@ def _result(
     piece = statement.piece[mesh.interval]
     square = _square([group for group, _ in level.parts], [c for _, c in level.parts])
     expansion = LineExpansion(mesh.start, mesh.end, piece, order, coefficients)
+    eigenvalue, change, rounding = np.nan, 0.0, 0.0
+    if resolution.wave.any():
+        eigenvalue, change = smallest_eigenvalue(statement, mesh, [group for group, _ in level.parts])
+        # A relative change of lam by eps changes the solution by this.
+        rounding = np.finfo(float).eps * resolution.decay * level.size / abs(eigenvalue)
     return LineResult(
         expansion,
-        level.error,
+        float(np.hypot(level.error, rounding)),
         level.size,
         level.variation,
         tuple(np.bincount(piece, square, statement.pieces).tolist()),
         tuple(np.bincount(piece, mesh.end - mesh.start, statement.pieces).tolist()),
         _unresolved(level, mesh, resolution, statement.length),
         history,
-        reason=reason,
+        eigenvalue,
+        change,
+        reason,
     )
 
 
@@ -322,8 +315,3 @@ def _unresolved(level: Level, mesh: Mesh, resolution: Resolution, length: float)
     at = Vertices.of(mesh)
     ends = 0.5 * (answer[2 * at.left] ** 2 + answer[2 * at.right] ** 2)
     return float(np.sqrt(ends @ (mesh.end - mesh.start) / length))
-
-
-def with_eigenvalue(result: LineResult, value: float, change: float) -> LineResult:
-    """The result with the eigenvalue of smallest modulus."""
-    return replace(result, eigenvalue=value, eigenvalue_change=change)

@@ -63,6 +63,8 @@ class Resolution:
     unresolved: Float[np.ndarray, " n"]
     wave: Float[np.ndarray, " n"]
     """The largest sqrt(-lam/A) in each cell."""
+    decay: float
+    """The largest |lam|."""
 
 
 def resolve(statement: LineStatement, tol: float) -> Resolution:
@@ -179,7 +181,7 @@ def _joined(found: list[tuple[Cells, np.ndarray]]) -> Resolution:
     wave = np.sqrt(np.maximum(-lam / A, 0.0).max(axis=1))
     order = np.lexsort((start, interval))
     gap = np.concatenate([gap for _, gap in found])
-    return Resolution(start[order], end[order], interval[order], gap[order], wave[order])
+    return Resolution(start[order], end[order], interval[order], gap[order], wave[order], float(np.abs(lam).max()))
 
 
 def _to_halves() -> Float[np.ndarray, "kk k"]:

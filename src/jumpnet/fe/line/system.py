@@ -85,8 +85,10 @@ class System:
         return self.column_scale * self.factors.solve(self.row_scale * residual)
 
 
-def assemble(statement: LineStatement, mesh: Mesh, elements: list[Condensed]) -> System:
-    """The system of all elements, joints and ends."""
+def assemble(
+    statement: LineStatement, mesh: Mesh, elements: list[Condensed], factors: SuperLU | None = None
+) -> System:
+    """The system of all elements, joints and ends; `factors` are those of a system with the same matrix."""
     at = Vertices.of(mesh)
     S, G = np.empty((len(mesh), 2, 2)), np.empty((len(mesh), 2))
     for one in elements:
@@ -102,7 +104,22 @@ def assemble(statement: LineStatement, mesh: Mesh, elements: list[Condensed]) ->
         raise SolutionError("the conditions at the ends do not determine the solution; each end needs one.")
     row, column, value = (np.concatenate([np.ravel(r[k]) for r in rows]) for k in range(3))
     flux = 1.0 / np.sum(1.0 / np.abs(S[:, 1, 1]))  # that one unit of u drives through all elements
-    return _factorised((row, column, value), rhs, np.where(np.arange(size) % 2, flux, 1.0))
+    return _factorised((row, column, value), rhs, np.where(np.arange(size) % 2, flux, 1.0), factors)
+
+
+def coefficients_of(mesh: Mesh, elements: list[Condensed], unknowns: np.ndarray) -> list[np.ndarray]:
+    """All coefficients of each group. d comes from the flux, which knows it better than the difference of two values."""
+    at = Vertices.of(mesh)
+    found = []
+    for one in elements:
+        u, Q = unknowns[2 * at.left[one.index]], unknowns[2 * at.right[one.index] + 1]
+        U = unknowns[2 * at.right[one.index]]
+        d = (Q - one.G[:, 1] - one.S[:, 1, 0] * u) / one.S[:, 1, 1]
+        # The law is of no use where its terms cancel: then the values differ by more than rounding anyway.
+        noise = np.maximum(np.abs(Q), np.abs(one.S[:, 1, 0] * u)) / np.abs(one.S[:, 1, 1])
+        d = np.where(noise <= np.maximum(np.abs(u), np.abs(U)), d, U - u)
+        found.append(one.coefficients(np.stack([u, d], axis=1)))
+    return found
 
 
 def _element_rows(at: Vertices, S: np.ndarray, G: np.ndarray) -> tuple[list[Triple], np.ndarray]:
@@ -152,7 +169,7 @@ def _with_multiplier(
     return [*rows, (np.array([size]), np.array([0]), np.ones(1))], np.append(rhs, 0.0)
 
 
-def _factorised(matrix: Triple, rhs: np.ndarray, columns: np.ndarray) -> System:
+def _factorised(matrix: Triple, rhs: np.ndarray, columns: np.ndarray, factors: SuperLU | None) -> System:
     row, column, value = matrix
     kept = value != 0
     row, column, value = row[kept], column[kept], value[kept]
@@ -164,6 +181,8 @@ def _factorised(matrix: Triple, rhs: np.ndarray, columns: np.ndarray) -> System:
     if not (largest > 0).all() or not np.isfinite(largest).all():
         raise SolutionError("the equations do not determine the solution: a row of the system is empty or not finite.")
     scale = 1.0 / largest
+    if factors is not None:
+        return System((row, column, value), factors, rhs, scale, columns)
     scaled = csc_matrix((value * scale[row] * columns[column], (row, column)), shape=(size, size))
     try:
         factors = splu(scaled)
