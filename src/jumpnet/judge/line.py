@@ -21,6 +21,7 @@ from jumpnet.solution import Solution
 TOL = 1e-3  # of the error, relative to itself: an error is wanted to a few percent
 LEAST = 0.2  # the change of the verdict under refinement at which nothing is decided
 RESONANT = 0.1  # the change of the smallest eigenvalue at which the spectrum is not clear of zero
+ROUNDED = 4  # roundings, in units of the last place, of a value or a flux of an answer (heuristic)
 POINTS = 24  # in each element, where an answer is compared with a better one
 
 
@@ -67,22 +68,37 @@ def defect_statement(solution: Solution, problem: Problem) -> LineStatement:
     u0, q0 = at(statement.end[joints.left], joints.left)
     u1, q1 = at(statement.start[joints.right], joints.right)
     # A joint inside a piece is a point source, whose field is part of the solution.
-    inside = (pieces[joints.left] == pieces[joints.right]) & (statement.end[joints.left] == statement.start[joints.right])
+    inside = (pieces[joints.left] == pieces[joints.right]) & (
+        statement.end[joints.left] == statement.start[joints.right]
+    )
     v = np.where(inside, 0.0, joints.v + 0.5 * joints.R * (q0 + q1) - (u1 - u0))
     w = np.where(inside, 0.0, joints.w - (q1 - q0))
     x = np.where(ends.side < 0, statement.start[ends.interval], statement.end[ends.interval])
     u, q = at(x, ends.interval)
     g = ends.g - ends.alpha * u - ends.beta * ends.side * q
+    # Values and fluxes are sums of many terms, rounded each.
+    noise = ROUNDED * np.finfo(float).eps
+    sizes = (np.abs(u0) + np.abs(u1) + joints.R * np.abs(q0), np.abs(q0) + np.abs(q1))
+    rounding = tuple(noise * np.where(inside, 0.0, size) for size in sizes)
+    at_ends = noise * (np.abs(ends.alpha * u) + np.abs(ends.beta * q))
     load = PieceFunction(np.full(statement.pieces, np.nan), lambda p, x: -solution.residual(x[:, None], p))
     mean = None if statement.mean is None else statement.mean - _mean(solution, statement)
-    return replace(statement, f=load, joints=replace(joints, v=v, w=w), ends=replace(ends, g=g), mean=mean)
+    return replace(
+        statement,
+        f=load,
+        joints=replace(joints, v=v, w=w),
+        ends=replace(ends, g=g),
+        mean=mean,
+        rounding=(*rounding, at_ends),
+    )
 
 
 def _finding(result: LineResult, rounding: float) -> Finding:
     """What a solve of the defect problem tells; `rounding` is that of the answer itself."""
     change = result.estimate / result.size if result.size > 0 else 0.0
     reason = ""
-    if np.isfinite(result.eigenvalue) and result.eigenvalue_change > RESONANT:
+    resonant = result.eigenvalue_change > RESONANT or (change > LEAST and not result.reason)
+    if np.isfinite(result.eigenvalue) and resonant:
         reason = "lam < 0, and the spectrum is not clear of zero: the problem is at a resonance, or nearly so."
     elif change > LEAST:
         reason = f"the error changes by {change:.0%} under refinement: {result.reason}"

@@ -8,7 +8,7 @@ halved where they do not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 
 import numpy as np
@@ -21,6 +21,8 @@ from jumpnet.fe.line.resolution import Resolution, resolve
 from jumpnet.fe.line.statement import LineStatement, statement_of
 from jumpnet.fe.line.system import System, Vertices, assemble, coefficients_of
 from jumpnet.problem import Problem
+
+ROUNDED = 4 * np.finfo(float).eps  # of numbers that were computed before they were given (heuristic)
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class LineResult:
 
     `estimate` is the root mean square error of u, `size` the root mean square of u and `variation` that of its deviation
     from the mean. `square` is the integral of u^2 over each piece, `volume` the length. `unresolved` is the error that
-    data may add which the elements do not resolve. `eigenvalue` is the one of smallest modulus of the operator, relative
+    data may add that the elements do not resolve, or that are rounded. `eigenvalue` is the one of smallest modulus of the operator, relative
     to the unit operator, nan where lam >= 0; `eigenvalue_change` how much two orders more changed it. `reason` is empty,
     or a sentence that says why the tolerance was not reached.
     """
@@ -100,7 +102,10 @@ def solve_statement(
         if reason:
             break
         mesh = mesh.refined(*_marked(level, mesh, 0.5 * tol * scale, options))
-    return _result(statement, level, resolution, tuple(history), reason)
+    result = _result(statement, level, resolution, tuple(history), reason)
+    if not relative_to_size and result.converged and result.unresolved > tol * result.variation:
+        return replace(result, reason=f"rounding and unresolved detail of the data may add {result.unresolved:.1e}.")
+    return result
 
 
 def _first_mesh(resolution: Resolution, options: LineOptions) -> Mesh:
@@ -281,11 +286,12 @@ def _result(
     piece = statement.piece[mesh.interval]
     square = _square([group for group, _ in level.parts], [c for _, c in level.parts])
     expansion = LineExpansion(mesh.start, mesh.end, piece, order, coefficients)
+    unresolved = _unresolved(statement, level, resolution)
     eigenvalue, change, rounding = np.nan, 0.0, 0.0
     if resolution.wave.any():
         eigenvalue, change = smallest_eigenvalue(statement, mesh, [group for group, _ in level.parts])
-        # A relative change of lam by eps changes the solution by this.
-        rounding = np.finfo(float).eps * resolution.decay * level.size / abs(eigenvalue)
+        # A relative change of lam by eps changes the solution by this; lam and A are both rounded, more than once.
+        rounding = 4 * np.finfo(float).eps * resolution.decay * level.size / abs(eigenvalue)
     return LineResult(
         expansion,
         float(np.hypot(level.error, rounding)),
@@ -293,7 +299,7 @@ def _result(
         level.variation,
         tuple(np.bincount(piece, square, statement.pieces).tolist()),
         tuple(np.bincount(piece, mesh.end - mesh.start, statement.pieces).tolist()),
-        _unresolved(level, mesh, resolution, statement.length),
+        unresolved,
         history,
         eigenvalue,
         change,
@@ -301,17 +307,21 @@ def _result(
     )
 
 
-def _unresolved(level: Level, mesh: Mesh, resolution: Resolution, length: float) -> float:
-    """The root mean square answer to what is not known of the load, with signs at random in each cell."""
-    if not resolution.unresolved.any():
-        return 0.0
-    position = np.lexsort((resolution.start, resolution.interval))
-    cell = np.searchsorted(resolution.start[position], mesh.start + 0.25 * (mesh.end - mesh.start), side="right") - 1
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], len(mesh))
-    load = signs * resolution.unresolved[position[np.maximum(cell, 0)]] * (mesh.end - mesh.start)
+def _unresolved(statement: LineStatement, level: Level, resolution: Resolution) -> float:
+    """The root mean square answer to what is not known of load, jumps and boundary data, with signs at random."""
+    mesh, rng = level.mesh, np.random.default_rng(0)
+    h = mesh.end - mesh.start
+    cell = np.searchsorted(resolution.start, mesh.start + 0.25 * h, side="right") - 1
+    joints, ends = statement.joints, statement.ends
+    given = statement.rounding or tuple(ROUNDED * np.abs(b) for b in (joints.v, joints.w, ends.g))
     rhs = np.zeros(len(level.system.rhs))
-    rhs[0 : 2 * len(mesh) : 2] = load
-    answer, _ = level.system.solve(rhs)
+    rhs[0 : 2 * len(mesh) : 2] = resolution.unresolved[cell] * h
+    first = 2 * len(mesh)
+    others = np.concatenate([np.stack(given[:2], axis=1).ravel(), given[2]])
+    rhs[first : first + len(others)] = others
+    if not rhs.any():
+        return 0.0
+    answer, _ = level.system.solve(rhs * rng.choice([-1.0, 1.0], len(rhs)))
     at = Vertices.of(mesh)
     ends = 0.5 * (answer[2 * at.left] ** 2 + answer[2 * at.right] ** 2)
-    return float(np.sqrt(ends @ (mesh.end - mesh.start) / length))
+    return float(np.sqrt(ends @ h / statement.length))

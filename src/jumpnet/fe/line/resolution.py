@@ -7,6 +7,7 @@ rounding: towards jumps, kinks and degenerate coefficients.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,8 @@ from jumpnet.fe.line.statement import LineStatement
 POINTS = 16  # in a cell
 FINEST, COARSEST = 12, 3  # levels of halving at which data are looked at everywhere, in the domain and in each interval
 ROUNDING = 256 * np.finfo(float).eps  # relative deviation that is ascribed to rounding in the data
+# Near ends of intervals and points that formulas name, data are looked at in distances of 4^-1 to 4^-NEAR of a cell.
+NEAR = 20
 NOISY = 1500  # finest cells that are not resolved: the data are noise, or oscillate faster than can be followed
 DEEPEST = 60  # halvings below the finest cells
 SHORTEST = 1e-15  # cells are not halved below this length, relative to the domain
@@ -36,9 +39,13 @@ class Cells:
     def of(statement: LineStatement, start: np.ndarray, end: np.ndarray, interval: np.ndarray) -> Cells:
         """The cells with their data."""
         x = start[:, None] + 0.5 * (end - start)[:, None] * (1 + gauss(POINTS)[0])
-        piece = statement.piece[interval]
+        return Cells(start, end, interval, Cells.data(statement, x, statement.piece[interval]))
+
+    @staticmethod
+    def data(statement: LineStatement, x: Float[np.ndarray, "n k"], piece: Int[np.ndarray, " n"]) -> np.ndarray:
+        """A, lam, f and 1/A (4, n, k) at points of pieces."""
         A, lam, f = (function(x, piece) for function in (statement.A, statement.lam, statement.f))
-        return Cells(start, end, interval, np.stack([A, lam, f, 1 / A]))
+        return np.stack([A, lam, f, 1 / A])
 
     def __len__(self) -> int:
         return len(self.start)
@@ -70,10 +77,8 @@ class Resolution:
 def resolve(statement: LineStatement, tol: float) -> Resolution:
     """The coarsest cells, by halving, whose data are resolved to `tol`."""
     found: list[tuple[Cells, np.ndarray]] = []
-    levels = _levels(statement)
-    cells = _uniform(statement, levels)
-    scale = _Scale.of(statement, cells)
-    level = levels[cells.interval]
+    cells, level, special = _uniform(statement)
+    scale = _Scale.of(statement, cells, special)
     good, gap = scale.resolved(cells, cells.halves(statement), tol)
     rough, gaps = cells[~good], gap[~good]
     while level.max(initial=0) > 0:  # pairs of the finest level that one cell can replace
@@ -125,19 +130,24 @@ def _deeper(
 
 @dataclass(frozen=True, eq=False)
 class _Scale:
-    """The size of the data over the whole domain: of 1/A, |lam| and |f|."""
+    """The size of the data over the whole domain, of 1/A, |lam| and |f|, against which deviations are measured."""
 
+    statement: LineStatement
+    special: Float[np.ndarray, " s"]
     length: float
     resistance: float
     lam: float
     f: float
 
     @staticmethod
-    def of(statement: LineStatement, cells: Cells) -> _Scale:
+    def of(statement: LineStatement, cells: Cells, special: np.ndarray) -> _Scale:
         w = 0.5 * gauss(POINTS)[1]
         h = cells.end - cells.start
-        decay, load, resistance = (float(h @ (np.abs(one) @ w)) for one in cells.values[1:])
-        return _Scale(statement.length, resistance, decay, load)
+        sizes = np.array([h @ (np.abs(one) @ w) for one in cells.values[1:]])
+        for _, away, at, _ in _near(statement, cells, special):
+            sizes = np.maximum(sizes, (away * np.abs(at[1:])).max(axis=(1, 2), initial=0.0))
+        decay, load, resistance = sizes.tolist()
+        return _Scale(statement, special, statement.length, resistance, decay, load)
 
     def resolved(self, cells: Cells, halves: Cells, tol: float) -> tuple[np.ndarray, np.ndarray]:
         """Whether the halves' data lie on the cells' polynomials; and the change of the mean of f."""
@@ -150,27 +160,59 @@ class _Scale:
         good = ((deviation[0] / fine[0]).max(axis=1) * part <= tol) | rounding[0].all(axis=1)
         for k, size in ((1, self.lam), (2, self.f), (3, self.resistance)):
             good &= (h * (deviation[k] @ wide) <= tol * size) | rounding[k].all(axis=1)
+        good &= self._resolved_near(cells, tol)
         gap = np.abs(cells.values[2] @ w - fine[2] @ wide)
         return good, np.where(good, 0.0, gap)
 
 
-def _levels(statement: LineStatement) -> Int[np.ndarray, " m"]:
-    """How often each interval is halved to begin with: not at all where all data are constant."""
-    varies = np.any([function.varies[statement.piece] for function in (statement.A, statement.lam, statement.f)], axis=0)
-    share = (statement.end - statement.start) / statement.length
-    level = np.clip(np.ceil(FINEST + np.log2(share)), COARSEST, FINEST).astype(int)
-    return np.where(varies, level, 0)
+    def _resolved_near(self, cells: Cells, tol: float) -> np.ndarray:
+        """The same close to special points, which cells have at their ends: is nothing narrow hidden there?"""
+        good = np.ones(len(cells), bool)
+        sizes = ((1, self.lam), (2, self.f), (3, self.resistance))
+        for own, away, at, table in _near(self.statement, cells, self.special):
+            values = cells.values[:, own]
+            deviation = np.abs(values @ table.T - at)
+            rounding = deviation <= ROUNDING * np.maximum(np.abs(at), np.abs(values).max(axis=2)[..., None])
+            part = np.maximum(away / self.length, away * at[3] / self.resistance)
+            close = [deviation[0] / at[0] * part <= tol, *(away * deviation[k] <= tol * size for k, size in sizes)]
+            good[own] &= (np.stack(close) | rounding).all(axis=(0, 2))
+        return good
 
 
-def _uniform(statement: LineStatement, levels: Int[np.ndarray, " m"]) -> Cells:
-    """Each interval cut into 2^level cells."""
-    count = 1 << levels
-    interval = np.repeat(np.arange(len(levels)), count)
-    k = np.arange(len(interval)) - np.repeat(np.cumsum(count) - count, count)
-    a, b, n = statement.start[interval], statement.end[interval], count[interval]
-    start = a + (b - a) * (k / n)
-    end = np.where(k + 1 == n, b, a + (b - a) * ((k + 1) / n))
-    return Cells.of(statement, start, end, interval)
+def _near(
+    statement: LineStatement, cells: Cells, special: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """Cells with a special point at their left, then right end: which, distances, data there, and interpolation."""
+    for ends, sign, table in ((cells.start, 1.0, _TO_LEFT_END), (cells.end, -1.0, _TO_LEFT_END[:, ::-1])):
+        own = np.flatnonzero(np.isin(ends, special))
+        away = (cells.end - cells.start)[own, None] * 0.25 ** np.arange(1, NEAR + 1)
+        x = np.clip(ends[own, None] + sign * away, cells.start[own, None], cells.end[own, None])
+        yield own, away, Cells.data(statement, x, statement.piece[cells.interval[own]]), table
+
+
+def _uniform(statement: LineStatement) -> tuple[Cells, Int[np.ndarray, " n"], Float[np.ndarray, " s"]]:
+    """Intervals cut at special points, and then into 2^level cells, with the level of each; and the special points.
+
+    Intervals with constant data are not cut.
+    """
+    data = (statement.A, statement.lam, statement.f)
+    varies = np.any([function.varies[statement.piece] for function in data], axis=0)
+    marks = np.asarray(statement.marks, float)
+    owner = np.searchsorted(statement.start, marks, side="right") - 1
+    inside = (owner >= 0) & (marks > statement.start[owner]) & (marks < statement.end[owner]) & varies[owner]
+    start = np.concatenate([statement.start, marks[inside]])
+    order = np.argsort(start)
+    start, end = start[order], np.sort(np.concatenate([statement.end, marks[inside]]))
+    block = np.concatenate([np.arange(len(statement.start)), owner[inside]])[order]
+    share = (end - start) / statement.length
+    level = np.where(varies[block], np.clip(np.ceil(FINEST + np.log2(share)), COARSEST, FINEST), 0).astype(int)
+    count = 1 << level
+    of = np.repeat(np.arange(len(level)), count)
+    k, n = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count), count[of]
+    a, b = start[of], end[of]
+    first, last = a + (b - a) * (k / n), np.where(k + 1 == n, b, a + (b - a) * ((k + 1) / n))
+    special = np.unique(np.concatenate([start[varies[block]], end[varies[block]]]))
+    return Cells.of(statement, first, last, block[of]), level[of], special
 
 
 def _joined(found: list[tuple[Cells, np.ndarray]]) -> Resolution:
@@ -184,13 +226,13 @@ def _joined(found: list[tuple[Cells, np.ndarray]]) -> Resolution:
     return Resolution(start[order], end[order], interval[order], gap[order], wave[order], float(np.abs(lam).max()))
 
 
-def _to_halves() -> Float[np.ndarray, "kk k"]:
-    """Interpolation from the points of a cell to those of its halves."""
+def _interpolation(y: Float[np.ndarray, " m"]) -> Float[np.ndarray, "m k"]:
+    """From the points of a cell to others in (-1, 1), by the barycentric formula."""
     x = gauss(POINTS)[0]
-    y = np.concatenate([0.5 * (x - 1), 0.5 * (x + 1)])
     weights = np.array([1 / np.prod(x[k] - np.delete(x, k)) for k in range(POINTS)])
     ratio = weights / (y[:, None] - x)
     return ratio / ratio.sum(axis=1, keepdims=True)
 
 
-_TO_HALVES = _to_halves()
+_TO_HALVES = _interpolation(np.concatenate([0.5 * (gauss(POINTS)[0] - 1), 0.5 * (gauss(POINTS)[0] + 1)]))
+_TO_LEFT_END = _interpolation(2 * 0.25 ** np.arange(1, NEAR + 1) - 1)

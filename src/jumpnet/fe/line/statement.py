@@ -18,6 +18,7 @@ from jaxtyping import Float, Int
 
 from jumpnet.errors import ProblemError
 from jumpnet.fields import ConstantField, Values
+from jumpnet.fe.line.marks import marks_of
 from jumpnet.geometry.intervals import intervals
 from jumpnet.problem import Problem
 
@@ -72,7 +73,11 @@ class Ends:
 
 @dataclass(frozen=True, eq=False)
 class LineStatement:
-    """Everything that determines u on the line; `mean` is that of u over the domain where a constant is free."""
+    """Everything that determines u on the line; `mean` is that of u over the domain where a constant is free.
+
+    `marks` are points that formulas name, where data may jump or be narrow: they become vertices. `rounding` is how far v and w of each joint and g of each end, in this order, are from what they mean: eps times their
+    size unless something else is known.
+    """
 
     start: Float[np.ndarray, " m"]
     end: Float[np.ndarray, " m"]
@@ -83,7 +88,8 @@ class LineStatement:
     joints: Joints
     ends: Ends
     mean: float | None = None
-    suspects: Float[np.ndarray, " s"] = ()  # type: ignore[assignment]
+    marks: Sequence[float] | Float[np.ndarray, " s"] = ()
+    rounding: tuple[Float[np.ndarray, " j"], Float[np.ndarray, " j"], Float[np.ndarray, " e"]] | None = None
 
     @property
     def pieces(self) -> int:
@@ -99,7 +105,9 @@ class LineStatement:
 def statement_of(problem: Problem) -> LineStatement:
     """The statement of a one-dimensional problem."""
     if problem.dim != 1:
-        raise ProblemError(f"the problem has {problem.dim} dimensions; the line solver is for one: use jn.solve(problem).")
+        raise ProblemError(
+            f"the problem has {problem.dim} dimensions; the line solver is for one: use jn.solve(problem)."
+        )
     if problem.data is not None:
         raise ProblemError(
             "the problem has measured values, which finite elements on the line do not take: leave data= out, or use "
@@ -117,6 +125,7 @@ def statement_of(problem: Problem) -> LineStatement:
         joints,
         _ends(problem, start, end, piece),
         problem.mean,
+        marks_of((*problem.A, *problem.lam, *problem.f)),
     )
 
 

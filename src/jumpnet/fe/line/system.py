@@ -85,9 +85,7 @@ class System:
         return self.column_scale * self.factors.solve(self.row_scale * residual)
 
 
-def assemble(
-    statement: LineStatement, mesh: Mesh, elements: list[Condensed], factors: SuperLU | None = None
-) -> System:
+def assemble(statement: LineStatement, mesh: Mesh, elements: list[Condensed], factors: SuperLU | None = None) -> System:
     """The system of all elements, joints and ends; `factors` are those of a system with the same matrix."""
     at = Vertices.of(mesh)
     S, G = np.empty((len(mesh), 2, 2)), np.empty((len(mesh), 2))
