@@ -315,8 +315,8 @@ def _unresolved(statement: LineStatement, level: Level, resolution: Resolution) 
     joints, ends = statement.joints, statement.ends
     given = statement.rounding or tuple(ROUNDED * np.abs(b) for b in (joints.v, joints.w, ends.g))
     rhs = np.zeros(len(level.system.rhs))
-    rhs[0 : 2 * len(mesh) : 2] = resolution.unresolved[cell] * h
     first = 2 * len(mesh)
+    rhs[0:first:2] = resolution.unresolved[cell] * h + ROUNDED * np.abs(level.system.rhs[0:first:2])
     others = np.concatenate([np.stack(given[:2], axis=1).ravel(), given[2]])
     rhs[first : first + len(others)] = others
     if not rhs.any():
