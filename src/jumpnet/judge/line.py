@@ -14,10 +14,12 @@ from jumpnet.errors import SolutionError
 from jumpnet.fe.line import LineExpansion, LineOptions, LineResult, LineStatement, PieceFunction, statement_of
 from jumpnet.fe.line import solve_line, solve_statement
 from jumpnet.fe.line.elements import gauss
+from jumpnet.fe.line.resolution import resolve
 from jumpnet.judge.finding import Finding
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
+DATA = 1e-6  # to which the problem's own data are looked at first: where they are sharp, residuals are
 TOL = 1e-3  # of the error, relative to itself: an error is wanted to a few percent
 LEAST = 0.2  # the change of the verdict under refinement at which nothing is decided
 RESONANT = 0.1  # the change of the smallest eigenvalue at which the spectrum is not clear of zero
@@ -35,19 +37,20 @@ def judge_line(solution: Solution, options: LineOptions = LineOptions()) -> Find
     if problem.data is not None:
         return _undecided("the problem has measured values, which the equations alone need not meet.")
     try:
-        defect = defect_statement(solution, problem)
-        result = solve_statement(defect, TOL, options, relative_to_size=True)
+        statement = statement_of(problem)
+        defect = defect_statement(solution, statement)
+        known = resolve(statement, DATA)
+        result = solve_statement(defect, TOL, options, relative_to_size=True, known=known)
     except SolutionError as error:
         return _undecided(str(error))
-    finding = _finding(result, np.finfo(float).eps * _size(solution, result.expansion))
-    return finding
+    return _finding(result, np.finfo(float).eps * _size(solution, result.expansion))
 
 
 def judge_expansion(problem: Problem, expansion: LineExpansion, tol: float = 1e-12) -> Finding:
     """The error of finite elements on the line: the difference from a solve to `tol`, or as good as rounding allows."""
     better = solve_line(problem, tol)
     field = _Difference(better.expansion, expansion)
-    square, pieces = _square(field, problem.partition.size)
+    square = _square(field, problem.partition.size)
     size = float(np.sqrt(square.sum() / sum(better.volume)))
     change = better.estimate / size if size > 0 else 0.0
     reason = "" if change <= LEAST else f"the error is below what a better solve reaches, {better.estimate:.1e}."
@@ -55,9 +58,8 @@ def judge_expansion(problem: Problem, expansion: LineExpansion, tol: float = 1e-
     return Finding(field, tuple(square.tolist()), better.volume, better.unresolved, change, False, unknowns, reason)
 
 
-def defect_statement(solution: Solution, problem: Problem) -> LineStatement:
-    """The equations of e = u - u_h."""
-    statement = statement_of(problem)
+def defect_statement(solution: Solution, statement: LineStatement) -> LineStatement:
+    """The equations of e = u - u_h, from those of u."""
     joints, ends, pieces = statement.joints, statement.ends, statement.piece
 
     def at(x: np.ndarray, interval: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -65,12 +67,10 @@ def defect_statement(solution: Solution, problem: Problem) -> LineStatement:
             return np.zeros(0), np.zeros(0)
         return solution(x[:, None], pieces[interval]), solution.flux(x[:, None], pieces[interval])[:, 0]
 
-    u0, q0 = at(statement.end[joints.left], joints.left)
-    u1, q1 = at(statement.start[joints.right], joints.right)
     # A joint inside a piece is a point source, whose field is part of the solution.
-    inside = (pieces[joints.left] == pieces[joints.right]) & (
-        statement.end[joints.left] == statement.start[joints.right]
-    )
+    low, high = statement.end[joints.left], statement.start[joints.right]
+    inside = (pieces[joints.left] == pieces[joints.right]) & (low == high)
+    (u0, q0), (u1, q1) = at(low, joints.left), at(high, joints.right)
     v = np.where(inside, 0.0, joints.v + 0.5 * joints.R * (q0 + q1) - (u1 - u0))
     w = np.where(inside, 0.0, joints.w - (q1 - q0))
     x = np.where(ends.side < 0, statement.start[ends.interval], statement.end[ends.interval])
@@ -82,7 +82,7 @@ def defect_statement(solution: Solution, problem: Problem) -> LineStatement:
     rounding = tuple(noise * np.where(inside, 0.0, size) for size in sizes)
     at_ends = noise * (np.abs(ends.alpha * u) + np.abs(ends.beta * q))
     load = PieceFunction(np.full(statement.pieces, np.nan), lambda p, x: -solution.residual(x[:, None], p))
-    mean = None if statement.mean is None else statement.mean - _mean(solution, statement)
+    mean = None if statement.mean is None else statement.mean - solution.mean().value
     return replace(
         statement,
         f=load,
@@ -133,11 +133,6 @@ def _size(solution: Solution, elements: LineExpansion) -> float:
     return float(np.sqrt(h @ values**2 / h.sum()))
 
 
-def _mean(solution: Solution, statement: LineStatement) -> float:
-    """The mean of an answer."""
-    return float(solution.mean().value)
-
-
 class _Difference:
     """One expansion minus another."""
 
@@ -153,7 +148,7 @@ class _Difference:
         return self.one.gradient(x, piece) - self.other.gradient(x, piece)
 
 
-def _square(field: _Difference, pieces: int) -> tuple[np.ndarray, int]:
+def _square(field: _Difference, pieces: int) -> np.ndarray:
     """The integral of the square over each piece, on the elements of both expansions."""
     one, other = field.one, field.other
     ends = np.unique(np.concatenate([one.start, one.end, other.start, other.end]))
@@ -162,4 +157,4 @@ def _square(field: _Difference, pieces: int) -> tuple[np.ndarray, int]:
     held = middle < one.end[own]
     both = replace(one, start=ends[:-1][held], end=ends[1:][held], piece=one.piece[own[held]])
     x, piece, weights = _points(both)
-    return np.bincount(piece, field.value(x, piece) ** 2 * weights, pieces), len(both.start)
+    return np.bincount(piece, field.value(x, piece) ** 2 * weights, pieces)

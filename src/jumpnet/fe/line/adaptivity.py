@@ -82,11 +82,19 @@ def solve_line(problem: Problem, tol: float = 1e-8, options: LineOptions = LineO
 
 
 def solve_statement(
-    statement: LineStatement, tol: float, options: LineOptions = LineOptions(), *, relative_to_size: bool = False
+    statement: LineStatement,
+    tol: float,
+    options: LineOptions = LineOptions(),
+    *,
+    relative_to_size: bool = False,
+    known: Resolution | None = None,
 ) -> LineResult:
-    """The solution of a statement; its error is relative to its variation, or to its root mean square."""
+    """The solution of a statement; its error is relative to its variation, or to its root mean square.
+
+    `known` are cells on which A, lam and the sharp features of f are resolved, if that has been looked at.
+    """
     began, history, best = monotonic(), [], None
-    resolution = resolve(statement, max(options.data * tol, 1e-14))
+    resolution = resolve(statement, max(options.data * tol, 1e-14), known)
     mesh, reason = _first_mesh(resolution, options), ""
     while True:
         level = solve_level(statement, mesh)

@@ -18,6 +18,7 @@ from jumpnet.fe.line.statement import LineStatement
 
 POINTS = 16  # in a cell
 FINEST, COARSEST = 12, 3  # levels of halving at which data are looked at everywhere, in the domain and in each interval
+AGAIN, LEAST = 9, 1  # the same for other data on cells that resolve the first
 ROUNDING = 256 * np.finfo(float).eps  # relative deviation that is ascribed to rounding in the data
 # Near ends of intervals and points that formulas name, data are looked at in distances of 4^-1 to 4^-NEAR of a cell.
 NEAR = 20
@@ -74,10 +75,16 @@ class Resolution:
     """The largest |lam|."""
 
 
-def resolve(statement: LineStatement, tol: float) -> Resolution:
-    """The coarsest cells, by halving, whose data are resolved to `tol`."""
+def resolve(statement: LineStatement, tol: float, known: Resolution | None = None) -> Resolution:
+    """The coarsest cells, by halving, whose data are resolved to `tol`.
+
+    `known` cells resolve A, lam and the sharp features of f already: fewer points are looked at, in parts of those.
+    """
     found: list[tuple[Cells, np.ndarray]] = []
-    cells, level, special = _uniform(statement)
+    blocks = _blocks(statement) if known is None else (known.start, known.end, known.interval)
+    levels = (FINEST, COARSEST) if known is None else (AGAIN, LEAST)
+    cells, level = _uniform(statement, *blocks, *levels)
+    special = np.unique(np.concatenate(blocks[:2])) if known is None else np.zeros(0)
     scale = _Scale.of(statement, cells, special)
     good, gap = scale.resolved(cells, cells.halves(statement), tol)
     rough, gaps = cells[~good], gap[~good]
@@ -184,35 +191,40 @@ def _near(
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Cells with a special point at their left, then right end: which, distances, data there, and interpolation."""
     for ends, sign, table in ((cells.start, 1.0, _TO_LEFT_END), (cells.end, -1.0, _TO_LEFT_END[:, ::-1])):
-        own = np.flatnonzero(np.isin(ends, special))
+        own = np.flatnonzero(np.isin(ends, special) & _varies(statement)[cells.interval])
         away = (cells.end - cells.start)[own, None] * 0.25 ** np.arange(1, NEAR + 1)
         x = np.clip(ends[own, None] + sign * away, cells.start[own, None], cells.end[own, None])
         yield own, away, Cells.data(statement, x, statement.piece[cells.interval[own]]), table
 
 
-def _uniform(statement: LineStatement) -> tuple[Cells, Int[np.ndarray, " n"], Float[np.ndarray, " s"]]:
-    """Intervals cut at special points, and then into 2^level cells, with the level of each; and the special points.
-
-    Intervals with constant data are not cut.
-    """
-    data = (statement.A, statement.lam, statement.f)
-    varies = np.any([function.varies[statement.piece] for function in data], axis=0)
-    marks = np.asarray(statement.marks, float)
+def _blocks(statement: LineStatement) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Starts, ends and intervals of what is left when intervals with varying data are cut at marks."""
+    marks, varies = np.asarray(statement.marks, float), _varies(statement)
     owner = np.searchsorted(statement.start, marks, side="right") - 1
     inside = (owner >= 0) & (marks > statement.start[owner]) & (marks < statement.end[owner]) & varies[owner]
     start = np.concatenate([statement.start, marks[inside]])
     order = np.argsort(start)
-    start, end = start[order], np.sort(np.concatenate([statement.end, marks[inside]]))
-    block = np.concatenate([np.arange(len(statement.start)), owner[inside]])[order]
+    interval = np.concatenate([np.arange(len(statement.start)), owner[inside]])
+    return start[order], np.sort(np.concatenate([statement.end, marks[inside]])), interval[order]
+
+
+def _varies(statement: LineStatement) -> np.ndarray:
+    """Whether any of the data varies in each interval."""
+    return np.any([data.varies[statement.piece] for data in (statement.A, statement.lam, statement.f)], axis=0)
+
+
+def _uniform(
+    statement: LineStatement, start: np.ndarray, end: np.ndarray, interval: np.ndarray, finest: int, coarsest: int
+) -> tuple[Cells, Int[np.ndarray, " n"]]:
+    """Blocks cut into 2^level cells, with the level of each; those with constant data are not cut."""
     share = (end - start) / statement.length
-    level = np.where(varies[block], np.clip(np.ceil(FINEST + np.log2(share)), COARSEST, FINEST), 0).astype(int)
-    count = 1 << level
-    of = np.repeat(np.arange(len(level)), count)
-    k, n = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count), count[of]
-    a, b = start[of], end[of]
+    level = np.clip(np.ceil(finest + np.log2(share)), coarsest, finest).astype(int)
+    count = 1 << np.where(_varies(statement)[interval], level, 0)
+    block = np.repeat(np.arange(len(start)), count)
+    k, n = np.arange(len(block)) - np.repeat(np.cumsum(count) - count, count), count[block]
+    a, b = start[block], end[block]
     first, last = a + (b - a) * (k / n), np.where(k + 1 == n, b, a + (b - a) * ((k + 1) / n))
-    special = np.unique(np.concatenate([start[varies[block]], end[varies[block]]]))
-    return Cells.of(statement, first, last, block[of]), level[of], special
+    return Cells.of(statement, first, last, interval[block]), np.log2(n).astype(int)
 
 
 def _joined(found: list[tuple[Cells, np.ndarray]]) -> Resolution:
