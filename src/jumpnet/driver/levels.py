@@ -73,7 +73,7 @@ class Level:
             # Of hundreds of families, small ones count together: those that are left out are a small part of all.
             large = worst[: 1 + np.count_nonzero(np.cumsum(square[worst][::-1])[::-1] > LARGE**2 * square.sum())]
         else:
-            large = worst[square[worst] > LARGE**2 * square.max()]
+            large = worst[square[worst] >= LARGE**2 * square.max()]  # all, where nothing is left of any
         return [self.held_rows.terms[term] for term in large]
 
     def without_traces(self) -> tuple[Frozen, Float[np.ndarray, " weights"]]:
