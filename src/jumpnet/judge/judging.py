@@ -25,7 +25,7 @@ def judge(
 
     e = u - u_h meets the same equations with the residuals of u_h as data; coarse finite elements tell it to a few
     percent. They are refined until e changes by less than a fifth. With `tol`, a root mean square error, they need not be
-    where the error is far from it; `seconds` is what the judge may take (60). What it cannot judge is undecided, with a
+    where the error is far from it; `seconds` limits what it may take. What it cannot judge is undecided, with a
     reason; nothing is raised.
     """
     if not isinstance(solution, Solution):
