@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 # Boxes with which a tree begins, along each axis of a piece, by the number of dimensions; with four and more dimensions
 # nothing is looked at. Formulas tell by themselves where else to look. Callables are first sampled with FINE boxes, at a
 # spacing of 1/131,000, 1/304 and 1/42 of the piece, which takes 10 to 50 ms.
-COARSE = {1: 64, 2: 8, 3: 3}
+COARSE = {1: 16, 2: 8, 3: 3}
 FINE = {1: 16384, 2: 38, 3: 7}
 # The same for all curves or all faces of a part of the boundary or of an interface together.
-COARSE_ON_WALLS, FINE_ON_WALLS = {1: 32, 2: 4}, {1: 2048, 2: 38}
+COARSE_ON_WALLS, FINE_ON_WALLS = {1: 16, 2: 4}, {1: 2048, 2: 38}
 # Points along each axis at which arguments of formulas are searched for extrema and zeros, and how many of either, or
 # of places found by sampling, are followed.
 SEARCHED = {1: 129, 2: 33, 3: 13}
@@ -52,8 +52,8 @@ ORDINARY = 1 / 16
 # Points of one function that collocation follows, at most; leaves that together hold less than this part of the
 # function's square integral are left out.
 MOST_POINTS, NEGLIGIBLE = 192, 1e-6
-# Points of a piece at which the variation of A is measured.
-PROBES = 64
+# Points of a piece at which the variation of A is measured; above STEEP, solutions have layers where A is small.
+PROBES, STEEP = 64, 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,9 @@ class Places:
     def join(found: Sequence[Places]) -> Places:
         """All of them, one after the other."""
         x, normal = (np.concatenate([getattr(one, name) for one in found], axis=1) for name in ("x", "normal"))
-        measure, size, piece = (np.concatenate([getattr(one, name) for one in found]) for name in ("measure", "size", "piece"))
+        measure, size, piece = (
+            np.concatenate([getattr(one, name) for one in found]) for name in ("measure", "size", "piece")
+        )
         return Places(x, measure, size, normal, piece)
 
 
@@ -87,7 +89,8 @@ class DataSurvey:
 
     `pieces` has places by piece, `boundary` by the number of a part, `interfaces` by pair. `jumps` and `unresolved` are
     sentences: data that jump (points follow them), and what was found and not resolved, which no result can be trusted
-    with. `variation` is for each piece the largest eigenvalue of A over the smallest, at all points looked at.
+    with. `variation` is for each piece the largest eigenvalue of A over the smallest, at all points looked at: where it
+    is large, small residuals do not mean small errors.
     """
 
     pieces: dict[int, Places]
@@ -239,19 +242,19 @@ def _elementary(fields: Iterable[object]) -> Iterator[object]:
             yield field
 
 
-def _raw(field: Values | CallableTensor) -> Callable[[np.ndarray], np.ndarray]:
+def _raw(field: Values | TensorField) -> Callable[[np.ndarray], np.ndarray]:
     """Values of a field, nan or infinite where they are not finite; callables get the same number of points each time."""
     if not isinstance(field, CallableField | CallableTensor):
-        return field.value
+        return lambda x: _quietly(field.value, x)
 
     def called(x: np.ndarray) -> np.ndarray:
         found = []
         with float64(), np.errstate(all="ignore"):
             for start in range(0, len(x), BATCH):
                 part = x[start : start + BATCH]
-                padded = part if len(part) == BATCH else np.concatenate([part, np.repeat(part[-1:], BATCH - len(part), axis=0)])
+                padded = np.concatenate([part, np.repeat(part[-1:], BATCH - len(part), axis=0)])
                 values = np.asarray(field.function(padded), float)
-                found.append(np.broadcast_to(values, (BATCH, *values.shape[1:]))[: len(part)] if values.ndim else np.full(len(part), values))
+                found.append(values[: len(part)] if values.ndim else np.full(len(part), values))
         return np.concatenate(found)
 
     return called
@@ -270,7 +273,8 @@ def _in_piece(problem: Problem, piece: int, notes: _Notes) -> Iterator[Places]:
         if look is None:
             continue
         name = _piece_name(problem, piece)
-        for function in _functions(field, np.mean(parts.piece_bounds(piece), axis=0)):
+        steep = letter == "A" and _variation(problem, piece, None) > STEEP
+        for function in _functions(field, np.mean(parts.piece_bounds(piece), axis=0), steep):
             places = _of_volume(problem, piece, function, look, f"{letter} of {name}", notes)
             if places is not None:
                 yield places
@@ -281,33 +285,38 @@ def _piece_name(problem: Problem, piece: int) -> str:
     return name if name == f"piece {piece}" else f"piece {name!r}"
 
 
-def _functions(field: Values | TensorField, middle: np.ndarray) -> list[Callable[[np.ndarray], np.ndarray]]:
-    """The scalar functions to look at: of a matrix, the logarithm of its trace (it enters by its ratios), and shape."""
+def _functions(
+    field: Values | TensorField, middle: np.ndarray, steep: bool
+) -> list[Callable[[np.ndarray], np.ndarray]]:
+    """The scalar functions to look at: of a matrix, the logarithm of its trace (it enters by its ratios) and its shape.
+
+    With `steep`, the inverse of the trace as well: gradients are as large as that where A is small.
+    """
     if isinstance(field, Values):
         return [_raw(field)]
     inner = field.matrix if isinstance(field, GivenDivergence) else field
-    if isinstance(inner, ScalarTensor):
-        values = _raw(inner.field)
-        return [lambda x: _log(values(x))]
-    matrix = _raw(inner) if isinstance(inner, CallableTensor) else inner.value
+    d = len(middle)
+    matrix = _raw(inner.field if isinstance(inner, ScalarTensor) else inner)
+    scalar = d == 1 or matrix(middle[None]).ndim == 1
 
     def trace(x: np.ndarray) -> np.ndarray:
         A = matrix(x)
-        return _log(A if A.ndim == 1 else np.trace(A, axis1=1, axis2=2))
+        return A if A.ndim == 1 else np.trace(A, axis1=1, axis2=2)
 
     def entry(x: np.ndarray, i: int, j: int) -> np.ndarray:
         A = matrix(x)
-        return np.ones(len(x)) if A.ndim == 1 else A[:, i, j] / np.trace(A, axis1=1, axis2=2)
+        return A[:, i, j] / np.trace(A, axis1=1, axis2=2)
 
-    d = len(middle)
-    scalar = d == 1 or matrix(middle[None]).ndim == 1
+    found: list[Callable[[np.ndarray], np.ndarray]] = [lambda x: _quietly(np.log, trace(x))]
+    if steep:
+        found.append(lambda x: _quietly(np.reciprocal, trace(x)))
     shape = [] if scalar else [(i, j) for i in range(d) for j in range(i, d)][:-1]
-    return [trace, *(partial(entry, i=i, j=j) for i, j in shape)]
+    return [*found, *(partial(entry, i=i, j=j) for i, j in shape)]
 
 
-def _log(values: np.ndarray) -> np.ndarray:
+def _quietly(function: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
-        return np.log(values)
+        return function(values)
 
 
 def _of_volume(
@@ -361,7 +370,11 @@ def _chosen(leaves: Leaves, ordinary: np.ndarray) -> tuple[np.ndarray, np.ndarra
         which = which[np.linspace(0, len(which) - 1, MOST_POINTS).round().astype(int)]
     n, k = len(which), leaves.center.shape[1]
     within = EvenlySpread().random((2 * n, k)).reshape(2, n, k) - 0.5
-    return leaves.center[which] + within * leaves.edge[which], factor * measure[which], leaves.edge[which].max(axis=1, initial=0.0)
+    return (
+        leaves.center[which] + within * leaves.edge[which],
+        factor * measure[which],
+        leaves.edge[which].max(axis=1, initial=0.0),
+    )
 
 
 # --- boundary and interfaces ----------------------------------------------------------------------------------
@@ -392,7 +405,11 @@ def _on_boundary(problem: Problem, number: int, part: str, notes: _Notes) -> Ite
 
     def wanted(trace: Trace) -> np.ndarray:
         on = parts._walls.on_outer_boundary(trace)
-        return on if len(parts.boundary_parts) == 1 else on & (parts._part_of(trace.points, trace.wall, trace.behind) == number)
+        return (
+            on
+            if len(parts.boundary_parts) == 1
+            else on & (parts._part_of(trace.points, trace.wall, trace.behind) == number)
+        )
 
     surface = _Surface(problem, wanted, lambda trace: np.ones(len(trace), bool))
     where = f"on {part!r}" if part != "boundary" else "on the boundary"
@@ -447,7 +464,9 @@ def _values_on(data: BoundaryData | JumpData | Values) -> OnSurface:
 
 def _spread_over(sheet: Sheet) -> np.ndarray:
     """A few parameters all over a wall, its ends among them."""
-    axes = [np.linspace(a, b, 33 if len(sheet.lower) == 1 else 9) for a, b in zip(sheet.lower, sheet.upper, strict=True)]
+    axes = [
+        np.linspace(a, b, 33 if len(sheet.lower) == 1 else 9) for a, b in zip(sheet.lower, sheet.upper, strict=True)
+    ]
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
 
@@ -475,7 +494,9 @@ def _of_sheet(
     held = surface.wanted(one) & surface.wanted(two)
     if not held.any():
         return None
-    x, normal = (np.stack(pair)[:, held] for pair in ((one.points, two.points), [_turned(surface, t) for t in (one, two)]))
+    x, normal = (
+        np.stack(pair)[:, held] for pair in ((one.points, two.points), [_turned(surface, t) for t in (one, two)])
+    )
     scale = element[held] ** (1.0 / k)
     return Places(x, measure[held] * element[held], size[held] * scale, normal, one.behind[held])
 
@@ -495,7 +516,9 @@ def _sampled_wall(surface: _Surface, number: int, value: OnSurface) -> Places | 
     walls = surface.problem.partition._walls
     trace = walls.trace(number, SAMPLED, EvenlySpread(), True)
     trace = trace[surface.wanted(trace)]
-    values = _finite(value(trace.points, _turned(surface, trace), trace.behind)) if len(trace) > NEIGHBOURS else np.empty(0)
+    values = (
+        _finite(value(trace.points, _turned(surface, trace), trace.behind)) if len(trace) > NEIGHBOURS else np.empty(0)
+    )
     if not len(values) or not np.isfinite(values).all() or np.ptp(values) == 0.0:
         return None
     distance, near = cKDTree(trace.points).query(trace.points, NEIGHBOURS + 1)

@@ -321,7 +321,10 @@ def _zeros(evaluate: Evaluate, values: np.ndarray, lower: np.ndarray, step: np.n
     along[at, axis] = step[axis]
     for _ in range(NARROWED):
         t = np.linspace(0.0, 1.0, SECTIONS + 1)[:, None]
-        negative = evaluate((a[:, None] + t * along[:, None]).reshape(-1, k)).reshape(len(at), SECTIONS + 1, -1)[at, :, column] < 0
+        negative = (
+            evaluate((a[:, None] + t * along[:, None]).reshape(-1, k)).reshape(len(at), SECTIONS + 1, -1)[at, :, column]
+            < 0
+        )
         first = np.argmax(negative[:, 1:] != negative[:, :1], axis=1)
         along = along / SECTIONS
         a = a + first[:, None] * along
