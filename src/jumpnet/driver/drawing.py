@@ -16,7 +16,8 @@ from jaxtyping import Float, Int
 
 from jumpnet.collocation import Collocation, Points, Stream, collocate
 from jumpnet.problem import Problem
-from jumpnet.problem.resolution import DataSurvey, Places, survey
+from jumpnet.problem.places import Places
+from jumpnet.problem.resolution import DataSurvey, survey
 from jumpnet.rows import Rows, balanced_size, equations, select, stack
 
 # When points run out, more than are needed are drawn, so that there are about so many in all pieces together: drawing
@@ -54,13 +55,23 @@ def with_held_out(problem: Problem, drawn: Collocation) -> Collocation:
     if found.empty:
         return drawn
     more = _points_of(found, 1, problem.dim)
-    names = ("interior", "piece", "boundary", "boundary_normal", "boundary_piece", "boundary_part")
-    joined = (np.concatenate([getattr(drawn, name), getattr(more, name)]) for name in names)
     interfaces = dict(drawn.interfaces)
     for pair, (x, normal) in more.interfaces.items():
         before = interfaces.get(pair, (np.empty((0, problem.dim)),) * 2)
         interfaces[pair] = (np.concatenate([before[0], x]), np.concatenate([before[1], normal]))
-    return Collocation(*joined, interfaces)
+
+    def both(name: str) -> np.ndarray:
+        return np.concatenate([getattr(drawn, name), getattr(more, name)])
+
+    return Collocation(
+        both("interior"),
+        both("piece"),
+        both("boundary"),
+        both("boundary_normal"),
+        both("boundary_piece"),
+        both("boundary_part"),
+        interfaces,
+    )
 
 
 def _points_of(found: DataSurvey, half: int, dim: int) -> Collocation:
