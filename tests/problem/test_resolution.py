@@ -166,8 +166,13 @@ def test_constants_and_smooth_data_leave_no_trace() -> None:
 
 
 def test_variation_of_A() -> None:
+    """From place to place: a constant matrix has none, and what holds outside a piece does not count."""
     found = survey(jn.Problem(WITH_DISK, A=["exp(3*x1)", [[2, 1], [1, 2]]]))
-    assert found.variation[0] == pytest.approx(math.exp(3), rel=1e-6) and found.variation[1] == pytest.approx(3.0)
+    assert found.variation[0] == pytest.approx(math.exp(3), rel=1e-6) and found.variation[1] == 1.0
+    round_one = jn.Partition(jn.Disk((0, 0), 1.0))
+    assert survey(jn.Problem(round_one, A="2 - x1**2 - x2**2")).variation[0] == pytest.approx(2.0, rel=0.1)
+    turning = [["1 + 99*cos(x1)**2", "99*sin(x1)*cos(x1)"], ["99*sin(x1)*cos(x1)", "1 + 99*sin(x1)**2"]]
+    assert survey(jn.Problem(SQUARE, A=turning)).variation[0] > 50
     steep = jn.Problem(SQUARE, A="exp(50*x1)")
     assert survey(steep).variation[0] == pytest.approx(math.exp(50), rel=1e-6)
     assert vetoes(steep) == ("A of piece 0 varies by a factor of 5e+21, more than double precision can balance",)

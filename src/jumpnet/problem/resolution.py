@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 # of 1/131,000, 1/304 and 1/42 of the box, which takes 10 to 50 ms.
 COARSE = {1: 16, 2: 8, 3: 3}
 FINE = {1: 16384, 2: 38, 3: 7}
-# Points of a piece at which the variation of A is measured. Above STEEP, solutions have layers where A is small; above
-# UNBALANCED, fluxes of different places cannot be compared in double precision (A = exp(k x) with tol 1e-3: solved for
-# k = 36, a variation of 4e15, wrong for k = 40).
-PROBES, STEEP, UNBALANCED = 64, 1e3, 1e14
+# Points of a piece at which the variation of A is measured; below MILD it need not be known well. Above STEEP, solutions
+# have layers where A is small; above UNBALANCED, fluxes of different places cannot be compared in double precision
+# (A = exp(k x), tol 1e-3: solved for k = 36, a variation of 4e15, wrong for k = 40).
+PROBES, MILD, STEEP, UNBALANCED = 64, 10.0, 1e3, 1e14
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +46,8 @@ class DataSurvey:
 
     `pieces` has places by piece, `boundary` by the number of a part, `interfaces` by pair. `jumps` and `unresolved` are
     sentences: data that jump (points follow them), and what was found and not resolved, which no result can be trusted
-    with. `variation` is for each piece the largest eigenvalue of A over the smallest, at all points looked at: where it
-    is large, small residuals do not mean small errors.
+    with. `variation` is the factor by which A varies from place to place in each piece, at the points looked at: where
+    it is large, small residuals do not mean small errors.
     """
 
     pieces: dict[int, Places]
@@ -214,24 +214,25 @@ def _piece_at(problem: Problem, x: np.ndarray, pieces: list[int]) -> int:
 
 
 def _variation(problem: Problem, piece: int, places: Places | None) -> float:
-    """The largest eigenvalue of A in a piece over the smallest, at points all over it, its box's corners among them."""
+    """By which factor A varies from place to place in a piece, at points all over it, its box's corners among them."""
     field, parts = problem.A[piece], problem.partition
     if field.is_constant:
-        if isinstance(field, ScalarTensor):
-            return 1.0
-        eigenvalues = np.linalg.eigvalsh(field.value(np.mean(parts.piece_bounds(piece), axis=0)[None])[0])
-        return float(eigenvalues[-1] / eigenvalues[0])
+        return 1.0
     lower, upper = (np.asarray(end, float) for end in parts.piece_bounds(piece))
     inward = 1e-9 * (upper - lower)
     corners = np.stack(np.meshgrid(*zip(lower + inward, upper - inward, strict=True), indexing="ij"), axis=-1)
     inside = lower + EvenlySpread().random((PROBES, parts.dim)) * (upper - lower)
     x = np.concatenate([inside, corners.reshape(-1, parts.dim)])
-    if look_at([field], lower, upper) is not None:  # what is smooth on the box may as well be looked at all over it
-        x = x[parts.label(x) == piece]
-    if places is not None:
-        x = np.concatenate([x, *places.x])
-    if not len(x):
-        return 1.0
-    eigenvalues = np.linalg.eigvalsh(field.value(x))
-    low, high = float(eigenvalues.min()), float(eigenvalues.max())
-    return high / low if low > 0 else np.inf
+    more = [] if places is None else [*places.x]
+    # On its box, where it can be had without labels, a smooth A varies more than in the piece.
+    if not more and look_at([field], lower, upper) is None and (ratio := _ratio(field.value(x))) < MILD:
+        return ratio
+    x = np.concatenate([x[parts.label(x) == piece], *more])
+    return _ratio(field.value(x)) if len(x) else 1.0
+
+
+def _ratio(A: np.ndarray) -> float:
+    """The largest ratio of an eigenvalue or a diagonal entry at one point to the same at another."""
+    eigenvalues, entries = np.linalg.eigvalsh(A), np.diagonal(A, axis1=1, axis2=2)
+    low, high = (np.r_[end(eigenvalues, axis=0), end(entries, axis=0)] for end in (np.min, np.max))
+    return float((high / low).max()) if low.min() > 0 else np.inf
