@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # of 1/131,000, 1/304 and 1/42 of the box, which takes 10 to 50 ms.
 COARSE = {1: 16, 2: 8, 3: 3}
 FINE = {1: 16384, 2: 38, 3: 7}
-# Points of a piece at which the variation of A is measured; below MILD it need not be known well. Above STEEP, a solution
+# Points of a piece at which the variation of A is measured; below MILD it need not be known well. Above STEEP, u
 # has layers where A is small; above UNBALANCED, fluxes of different places cannot be compared in double precision
 # (A = exp(k x), tol 1e-3: solved for k = 36, a variation of 4e15, wrong for k = 40).
 PROBES, MILD, STEEP, UNBALANCED = 64, 10.0, 1e3, 1e14
