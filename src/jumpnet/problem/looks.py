@@ -24,15 +24,21 @@ MOST_SEEDS = 24
 # Each grid on which callables are sampled has a quarter of the boxes of the one before along each axis, the last one
 # more than this times as many as the tree begins with.
 SCOUTED_BELOW = 4
+# Of the finest grid along each axis, so much is taken for formulas that are too long to be searched: they are slow.
+LONG = 0.25
 # Callables are called with so many points at a time: JAX compiles for every new number.
 BATCH = 8192
 
 
 @dataclass(frozen=True)
 class Look:
-    """How closely to look at a function: the arguments in its formulas to look at; None for callables."""
+    """How closely to look at a function: the arguments in its formulas to look at, or None if it is to be sampled.
+
+    `sampled` is the part of the finest grid, along each axis, that is used then.
+    """
 
     formulas: tuple[tuple[Expression, tuple[Any, ...]], ...] | None
+    sampled: float = 1.0
 
     def leaves(
         self,
@@ -44,6 +50,7 @@ class Look:
     ) -> Leaves:
         """The leaves of a function of parameters, whose points are at `position`."""
         if self.formulas is None:
+            fine = max(int(self.sampled * fine), coarse)
             # What one grid resolves and the tree's first boxes miss shows on one of those between them.
             finer = [fine >> by for by in range(0, 2 * fine.bit_length(), 2) if fine >> by > SCOUTED_BELOW * coarse]
             found = [scouted(evaluate, *ends, boxes, MOST_SEEDS) for boxes in finer or [fine]]
@@ -69,6 +76,7 @@ class Look:
 def look_at(fields: Iterable[object], lower: np.ndarray, upper: np.ndarray) -> Look | None:
     """How to look at what depends on some fields, on a box; None if all of them are known to be smooth there."""
     rough: dict[Expression, tuple[Any, ...]] = {}
+    long = False
     box = tuple(np.asarray(lower).tolist()), tuple(np.asarray(upper).tolist())
     for field in elementary(fields):
         if isinstance(field, ConstantField):
@@ -76,10 +84,11 @@ def look_at(fields: Iterable[object], lower: np.ndarray, upper: np.ndarray) -> L
         if not isinstance(field, ExpressionField):
             return Look(None)
         inner = rough_arguments(field.expression, *box)
-        if inner is None:
-            return Look(None)
         if inner:
             rough[field.expression] = inner
+        long = long or inner is None
+    if long:
+        return Look(None, LONG)
     return Look(tuple(rough.items())) if rough else None
 
 
