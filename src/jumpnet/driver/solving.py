@@ -13,6 +13,7 @@ from jumpnet.driver.checkpoint import Checkpoint
 from jumpnet.driver.choice import by_elements, chosen
 from jumpnet.driver.completing import completed
 from jumpnet.driver.direct import directly
+from jumpnet.driver.drawing import with_held_out
 from jumpnet.driver.embedding import grown
 from jumpnet.driver.labels import resolve_labels
 from jumpnet.driver.progress import Progress
@@ -104,6 +105,7 @@ def solve(
                 rows=lambda drawn: equations(problem, drawn),
                 u=problem.exact,
                 f=problem.f,
+                held_out=lambda drawn: with_held_out(problem, drawn),
             )
             return best_of(prepared, seeds, workers, steps=steps, progress=progress, checkpoint=kept)
 
@@ -204,6 +206,7 @@ def _preparation(
     rows: Callable[[Collocation], Rows],
     u: Sequence[Values] | None,
     f: Sequence[Values] | None,
+    held_out: Callable[[Collocation], Collocation] = lambda drawn: drawn,
 ) -> Prepared:
     """What makes the task of a seed: its labels, networks, points, and `rows` of these. Without f, no interfaces."""
 
@@ -217,7 +220,8 @@ def _preparation(
             counts = replace(counts, interface=0)
 
         def of(stream: Stream) -> Rows:
-            return rows(collocated(parts, counts, model, seed=seed, stream=stream, given=settings.points is not None))
+            drawn = collocated(parts, counts, model, seed=seed, stream=stream, given=settings.points is not None)
+            return rows(held_out(drawn) if stream is Stream.HELD_OUT else drawn)
 
         return Task(parts, atlases, networks, counts, of(Stream.TRAIN), of(Stream.HELD_OUT), settings)
 
