@@ -24,9 +24,9 @@ def judge(
     """The error of a solution, found by solving for it.
 
     e = u - u_h meets the same equations with the residuals of u_h as data; coarse finite elements tell it to a few
-    percent. They are refined until e changes by less than a fifth. With `tol`, a root mean square error, they need not be
-    where the error is far from it; `seconds` limits what it may take. What it cannot judge is undecided, with a
-    reason; nothing is raised.
+    percent. They are refined until the root mean square of e changes by less than a fifth. With `tol`, a root mean
+    square error, the judge may stop as soon as the error is far from that; `seconds` limits what it may take. What it
+    cannot judge is undecided, with a reason; nothing is raised.
     """
     if not isinstance(solution, Solution):
         raise SolutionError(f"judge needs a solution, not {type(solution).__name__}; see jn.solve(problem).")
