@@ -1,7 +1,8 @@
 """The judge on the line: the error of any answer, from its residuals, by hp elements of its own.
 
-e = u - u_h meets the equations of u with residuals as data: f minus the equation's left side in the pieces, v - [u_h] and
-w - [A u_h'] at interfaces, g minus the condition's left side at ends. Fields of point sources are in u_h in closed form.
+e = u - u_h meets the equations of u with residuals as data: f minus the equation's left side in the pieces, v - [u_h]
+and w - [A u_h'] at interfaces, g minus the condition's left side at ends. Fields of point sources are in u_h in closed
+form.
 """
 
 from __future__ import annotations
@@ -11,8 +12,16 @@ from dataclasses import replace
 import numpy as np
 
 from jumpnet.errors import SolutionError
-from jumpnet.fe.line import LineExpansion, LineOptions, LineResult, LineStatement, PieceFunction, statement_of
-from jumpnet.fe.line import solve_line, solve_statement
+from jumpnet.fe.line import (
+    LineExpansion,
+    LineOptions,
+    LineResult,
+    LineStatement,
+    PieceFunction,
+    solve_line,
+    solve_statement,
+    statement_of,
+)
 from jumpnet.fe.line.elements import gauss
 from jumpnet.fe.line.resolution import resolve
 from jumpnet.judge.finding import Finding

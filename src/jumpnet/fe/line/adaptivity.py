@@ -2,8 +2,8 @@
 
 Each mesh is solved with its orders and with orders two higher, and the difference is the estimate; the better one is
 returned. A dual problem, whose load is that difference, splits it into what each element contributes: an element is
-refined if it contributes more than its share. Its order is raised where the coefficients of its polynomial fall fast; it is
-halved where they do not.
+refined if it contributes more than its share. Its order is raised where the coefficients of its polynomial fall fast;
+it is halved where they do not.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from time import monotonic
 import numpy as np
 from jaxtyping import Float, Int
 
-from jumpnet.fe.line.elements import ENRICHED, Condensed, Group, Mesh, groups, tables
 from jumpnet.fe.line.eigenvalue import smallest_eigenvalue
+from jumpnet.fe.line.elements import ENRICHED, Condensed, Group, Mesh, groups, tables
 from jumpnet.fe.line.expansion import LineExpansion
 from jumpnet.fe.line.resolution import Resolution, resolve
 from jumpnet.fe.line.statement import LineStatement, statement_of
@@ -34,7 +34,7 @@ class LineOptions:
     top_order: int = 20
     """Orders are not raised beyond this; higher ones cost more than two elements."""
     fall: float = 0.6
-    """The least fall of a polynomial's coefficients, log of the ratio of successive ones, for which the order is raised."""
+    """The order is raised if the log of the polynomial's coefficients falls by this from one to the next. Heuristic."""
     wave: float = 2.5
     """Longest element where lam < 0, times sqrt(-lam/A): below pi no element resonates by itself."""
     data: float = 0.01
@@ -51,11 +51,12 @@ class LineOptions:
 class LineResult:
     """A solution on the line, and its error.
 
-    `estimate` is the root mean square error of u, `size` the root mean square of u and `variation` that of its deviation
-    from the mean. `square` is the integral of u^2 over each piece, `volume` the length. `unresolved` is the error that
-    data may add that the elements do not resolve, or that are rounded. `eigenvalue` is the one of smallest modulus of the operator, relative
-    to the unit operator, nan where lam >= 0; `eigenvalue_change` how much two orders more changed it. `reason` is empty,
-    or a sentence that says why the tolerance was not reached.
+    `estimate` is the root mean square error of u, `size` the root mean square of u and `variation` that of its
+    deviation from the mean. `square` is the integral of u^2 over each piece, `volume` the length. `unresolved` is the
+    error that data may add which the elements do not resolve, or which are rounded. `eigenvalue` is the smallest
+    modulus of an eigenvalue of the operator, nan where lam >= 0; `eigenvalue_change` is how much two orders more
+    changed it.
+    `reason` is empty, or a sentence that says why the tolerance was not reached.
     """
 
     expansion: LineExpansion
@@ -148,7 +149,7 @@ def _at_rounding(history: list[float], scale: float) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """The solution on one mesh: coefficients by group, its size, its error, and what each element contributes to that."""
+    """The solution on one mesh: coefficients by group, its size, its error, and what elements contribute to that."""
 
     mesh: Mesh
     parts: list[tuple[Group, Float[np.ndarray, "g p"]]]
@@ -240,7 +241,7 @@ def _contributions(
     at = Vertices.of(mesh)
     load, own = np.zeros(len(fine.rhs)), np.zeros(len(mesh))
     for group, one, delta, bubble in zip(rich, high, difference, inner, strict=True):
-        _, w, N, _ = tables(group.order)
+        N = tables(group.order)[2]
         values, weights = _at_points(group, delta)
         moments = (values * weights / norm) @ N
         own[group.index] = np.abs(np.einsum("gp,gp->g", moments, bubble))

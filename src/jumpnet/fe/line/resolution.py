@@ -1,8 +1,8 @@
 """A mesh on which the data are resolved: intervals halved until polynomials of degree 15 meet A, 1/A, lam and f.
 
-The data are first looked at everywhere (bottom up, from cells of 1/4096 of the domain with 16 points each), so that a source
-whose width is 1e-5 of the domain is not missed; then halving goes on (top down) where the finest cells do not do, down to
-rounding: towards jumps, kinks and degenerate coefficients.
+The data are first looked at everywhere (bottom up, from cells of 1/4096 of the domain with 16 points each), so that a
+source whose width is 1e-5 of the domain is not missed; then halving goes on (top down) where the finest cells are too
+coarse, down to rounding: towards jumps, kinks and degenerate coefficients.
 """
 
 from __future__ import annotations
@@ -170,7 +170,6 @@ class _Scale:
         good &= self._resolved_near(cells, tol)
         gap = np.abs(cells.values[2] @ w - fine[2] @ wide)
         return good, np.where(good, 0.0, gap)
-
 
     def _resolved_near(self, cells: Cells, tol: float) -> np.ndarray:
         """The same close to special points, which cells have at their ends: is nothing narrow hidden there?"""

@@ -17,8 +17,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from jumpnet.errors import ProblemError
-from jumpnet.fields import ConstantField, Values
 from jumpnet.fe.line.marks import marks_of
+from jumpnet.fields import ConstantField, Values
 from jumpnet.geometry.intervals import intervals
 from jumpnet.problem import Problem
 
@@ -75,8 +75,9 @@ class Ends:
 class LineStatement:
     """Everything that determines u on the line; `mean` is that of u over the domain where a constant is free.
 
-    `marks` are points that formulas name, where data may jump or be narrow: they become vertices. `rounding` is how far v and w of each joint and g of each end, in this order, are from what they mean: eps times their
-    size unless something else is known.
+    `marks` are points that formulas name, where data may jump or be narrow: they become vertices. `rounding` is how far
+    v and w of each joint and g of each end, in this order, are from what they mean: some eps times their size unless
+    something else is known.
     """
 
     start: Float[np.ndarray, " m"]
@@ -120,8 +121,8 @@ def statement_of(problem: Problem) -> LineStatement:
         end,
         piece,
         conductivity(problem),
-        piece_function([field for field in problem.lam], "lam"),
-        piece_function([field for field in problem.f], "f"),
+        piece_function(problem.lam, "lam"),
+        piece_function(problem.f, "f"),
         joints,
         _ends(problem, start, end, piece),
         problem.mean,
