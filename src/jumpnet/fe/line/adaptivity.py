@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 from jumpnet.fe.line.eigenvalue import smallest_eigenvalue
 from jumpnet.fe.line.elements import ENRICHED, Condensed, Group, Mesh, groups, tables
 from jumpnet.fe.line.expansion import LineExpansion
-from jumpnet.fe.line.resolution import Resolution, resolve
+from jumpnet.fe.line.resolution import SHORTEST, Resolution, resolve
 from jumpnet.fe.line.statement import LineStatement, statement_of
 from jumpnet.fe.line.system import System, Vertices, assemble, coefficients_of
 from jumpnet.problem import Problem
@@ -158,6 +158,7 @@ class Level:
     error: float
     contribution: Float[np.ndarray, " n"]
     system: System
+    unknowns: Float[np.ndarray, " u"]
 
 
 def solve_level(statement: LineStatement, mesh: Mesh) -> Level:
@@ -180,7 +181,7 @@ def solve_level(statement: LineStatement, mesh: Mesh) -> Level:
     size, variation = _sizes(rich, second, statement.length)
     contribution = _contributions(mesh, rich, high, fine, u0, difference, inner) / np.sqrt(statement.length)
     error = float(np.hypot(error, (rounding + np.finfo(float).eps) * size))
-    return Level(mesh, list(zip(rich, second, strict=True)), size, variation, error, contribution, fine)
+    return Level(mesh, list(zip(rich, second, strict=True)), size, variation, error, contribution, fine, u1)
 
 
 def _padded(coefficients: np.ndarray, width: int) -> np.ndarray:
@@ -262,6 +263,7 @@ def _marked(level: Level, mesh: Mesh, target: float, options: LineOptions) -> tu
     marked = (level.contribution > share) & (level.contribution > 1e-4 * most)
     if not marked.any():
         marked = level.contribution >= 0.1 * most
+    long = mesh.end - mesh.start > SHORTEST * np.maximum(np.abs(mesh.start), np.abs(mesh.end))
     fall = np.empty(len(mesh))
     for group, c in level.parts:
         fall[group.index] = _fall(c[:, 2:])
@@ -270,7 +272,7 @@ def _marked(level: Level, mesh: Mesh, target: float, options: LineOptions) -> tu
         wanted = np.log(np.maximum(level.contribution, share) / share) / np.maximum(fall, options.fall)
     by = np.clip(2 * np.ceil(0.5 * wanted), 2, 6).astype(int)
     by = np.minimum(by, np.maximum(options.top_order - mesh.order, 0))
-    return marked & ~raised, np.where(raised, by, 0)
+    return marked & ~raised & long, np.where(raised, by, 0)
 
 
 def _fall(c: Float[np.ndarray, "g c"]) -> Float[np.ndarray, " g"]:
@@ -325,12 +327,15 @@ def _unresolved(statement: LineStatement, level: Level, resolution: Resolution) 
     given = statement.rounding or tuple(ROUNDED * np.abs(b) for b in (joints.v, joints.w, ends.g))
     rhs = np.zeros(len(level.system.rhs))
     first = 2 * len(mesh)
-    rhs[0:first:2] = resolution.unresolved[cell] * h + ROUNDED * np.abs(level.system.rhs[0:first:2])
+    at = Vertices.of(mesh)
+    u, q = (np.abs(level.unknowns[2 * at.right + k]) for k in (0, 1))
+    lam, f, resistance = resolution.unresolved[cell].T
+    rhs[0:first:2] = (f + lam * u) * h + ROUNDED * np.abs(level.system.rhs[0:first:2])
+    rhs[1:first:2] = resistance * q * h
     others = np.concatenate([np.stack(given[:2], axis=1).ravel(), given[2]])
     rhs[first : first + len(others)] = others
     if not rhs.any():
         return 0.0
     answer, _ = level.system.solve(rhs * rng.choice([-1.0, 1.0], len(rhs)))
-    at = Vertices.of(mesh)
     ends = 0.5 * (answer[2 * at.left] ** 2 + answer[2 * at.right] ** 2)
     return float(np.sqrt(ends @ h / statement.length))

@@ -48,7 +48,8 @@ def _zeros(expression: Expression) -> Iterator[float]:
     part: Any
     for part in sympy.preorder_traversal(formula):
         if isinstance(part, Relational):
-            part = sympy.Add(part.lhs, -part.rhs)  # pyright: ignore[reportOperatorIssue]
+            lhs, rhs = (one for one in part.args)
+            part = lhs - rhs  # pyright: ignore[reportOperatorIssue]
         elif part == x:
             yield 0.0
         if not getattr(part, "is_Add", False) or not part.has(x) or not part.is_polynomial(x):
