@@ -32,6 +32,7 @@ from jumpnet.geometry import (
     Superquadric,
     shapes,
 )
+from jumpnet.judge import Verdict, judge
 from jumpnet.optim import Status
 from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
 from jumpnet.solution import Solution, load
@@ -40,7 +41,7 @@ __all__ = [
     "Ball", "Box", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid", "ExpressionError", "GeometryError",
     "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning", "LevelSet", "Mesh", "ModelError", "Neumann",
     "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem", "ProblemError", "ProblemFile",
-    "Robin", "Solution", "SolutionError", "Star", "Status", "Superellipse", "Superquadric", "approximate", "baselines",
-    "charts", "effective_tensor", "load", "manufactured", "models", "optim", "read_file", "read_problem", "shapes",
-    "solve",
+    "Robin", "Solution", "SolutionError", "Star", "Status", "Superellipse", "Superquadric", "Verdict", "approximate",
+    "baselines", "charts", "effective_tensor", "judge", "load", "manufactured", "models", "optim", "read_file",
+    "read_problem", "shapes", "solve",
 ]  # fmt: skip

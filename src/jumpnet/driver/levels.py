@@ -9,12 +9,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from jumpnet.collocation import Collocation, Points, Stream
+from jumpnet.driver.changes import singular_points
 from jumpnet.driver.drawing import Drawn
 from jumpnet.driver.graded import equations_near
 from jumpnet.driver.plan import Part, Places, Plan
 from jumpnet.driver.rings import near_poles
 from jumpnet.geometry.cells import CellPoints, Cells, Runs
-from jumpnet.geometry.corners import corners_of
 from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import Frozen, LinearSystem
 from jumpnet.optim import Direct
@@ -73,7 +73,7 @@ class Level:
             # Of hundreds of families, small ones count together: those that are left out are a small part of all.
             large = worst[: 1 + np.count_nonzero(np.cumsum(square[worst][::-1])[::-1] > LARGE**2 * square.sum())]
         else:
-            large = worst[square[worst] > LARGE**2 * square.max()]
+            large = worst[square[worst] >= LARGE**2 * square.max()]  # all, where nothing is left of any
         return [self.held_rows.terms[term] for term in large]
 
     def without_traces(self) -> tuple[Frozen, Float[np.ndarray, " weights"]]:
@@ -146,7 +146,7 @@ class DirectSolver:
         """Equations at more points, where functions of a plan change too fast for evenly spread ones."""
         places = {part.place for part in plan.parts if part.kind == "corner"}
         if places:
-            every = corners_of(self.problem.partition)
+            every = singular_points(self.problem)
             corners = [corner for corner in every if tuple(corner.place.tolist()) in places]
             near_corners = equations_near(self.problem, corners, needed, stream)
             if near_corners is not None:

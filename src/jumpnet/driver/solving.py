@@ -10,13 +10,15 @@ import numpy as np
 from jumpnet.charts import Atlas, Charts, choose_atlases
 from jumpnet.collocation import Collocation, Points, Stream
 from jumpnet.driver.checkpoint import Checkpoint
-from jumpnet.driver.direct import better, directly, worth_training
+from jumpnet.driver.direct import directly
 from jumpnet.driver.embedding import grown
 from jumpnet.driver.labels import resolve_labels
 from jumpnet.driver.progress import Progress
+from jumpnet.driver.search import Goal
 from jumpnet.driver.settings import Preset, Settings, default_points, resolve
 from jumpnet.driver.task import Task, check_trials, collocated, own_features, tell
 from jumpnet.driver.trials import Prepared, best_of
+from jumpnet.driver.verify import Verify, checked_verify, verified
 from jumpnet.errors import ModelError
 from jumpnet.fields import Values
 from jumpnet.fields.piecewise import piecewise_values
@@ -36,6 +38,8 @@ def solve(
     problem: Problem,
     *,
     tol: float = 1e-8,
+    atol: float = 0.0,
+    verify: Verify = "auto",
     model: Model | FrozenModel | None = None,
     optimizer: Optimizer | Direct | None = None,
     points: Points | Sequence[int] | None = None,
@@ -50,9 +54,12 @@ def solve(
 ) -> Solution:
     """Solve an interface problem.
 
-    Without further options the problem is first solved directly, with features chosen and grown by the program, until
-    the estimated root mean square error is below `tol` times the size of the solution; where that does not succeed, a
-    network is trained, and the better of the two is returned. `solution.settings["method"]` says what was done.
+    Without further options the problem is solved directly, with features chosen and grown by the program, until the
+    estimated root mean square error is below `tol` times the variation of the solution (its root mean square deviation
+    from its mean over the domain), or below `atol`. `solution.settings["method"]` says what was done.
+
+    `verify="auto"` solves for the error of the answer (`jn.judge`, `solution.verdict`) unless the direct solver's own
+    estimate meets the tolerance and its assumptions hold; `True` always does, `False` never.
 
     With any of the other options a network is trained (`optimizer=jn.optim.Direct()` or a model with frozen features:
     solved directly). Each has a default: a categorical embedding trained by Levenberg-Marquardt on equilibrated rows,
@@ -69,6 +76,7 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise ModelError(f"solve needs a jn.Problem, not {type(problem).__name__}; see jn.Problem(...).")
+    goal, verify = checked_goal(tol, atol), checked_verify(verify)
     check_trials(seed, trials, workers)
     kept = None if checkpoint is None else Checkpoint(checkpoint, int(seed))
 
@@ -105,16 +113,21 @@ def solve(
     chosen = (model, optimizer, points, charts, weights, preset)
     open_choice = all(option is None for option in chosen) and problem.dim <= 3
     if isinstance(optimizer, Direct) or isinstance(model, FrozenModel) or open_choice:
-        found = directly(problem, model, optimizer, tol=tol, seed=seed, trials=trials, progress=progress)
-        # Measurements that contradict the equations leave a residual that no network can lower.
-        stopped = problem.data is None and found.status in (Status.STALLED, Status.STEP_LIMIT)
-        if open_choice and stopped and worth_training(problem, found):
-            found = better(problem, found, trained(None, None))
+        found = directly(problem, model, optimizer, goal=goal, seed=seed, trials=trials, progress=progress)
     else:
         found = trained(model, optimizer)
-    found = completed(problem, found)
+    found = verified(problem, completed(problem, found), goal, verify)
     tell(found)
     return found
+
+
+def checked_goal(tol: float, atol: float) -> Goal:
+    """The error that is asked for; ModelError where it is not a number that makes sense."""
+    if not (isinstance(tol, int | float) and not isinstance(tol, bool) and 0 < tol < np.inf):
+        raise ModelError(f"tol is {tol!r}; give the error you can live with, relative to the variation of u: 1e-6.")
+    if not (isinstance(atol, int | float) and not isinstance(atol, bool) and 0 <= atol < np.inf):
+        raise ModelError(f"atol is {atol!r}; give the error you can live with, in units of u, or 0.")
+    return Goal(float(tol), float(atol))
 
 
 def completed(problem: Problem, found: Solution) -> Solution:
@@ -186,9 +199,17 @@ def approximate(
         prepared = _preparation(parts, replace(settings, model=model), atlases, rows=rows, u=exact, f=None)
         return best_of(prepared, seeds, workers, steps=steps, progress=progress, checkpoint=kept)
 
-    found = grown(settings.model, parts.size, attempt, once=kept is not None)
+    found = measured(grown(settings.model, parts.size, attempt, once=kept is not None))
     tell(found)
     return replace(found, tensors=(None,) * parts.size, exact=exact)
+
+
+def measured(found: Solution) -> Solution:
+    """An approximation with its error: the residuals of values at points it never saw are that."""
+    count = sum(residual.rows for residual in found.held_out)
+    square = sum(residual.rows * residual.physical**2 for residual in found.held_out)
+    status = Status.CONVERGED if found.status is Status.TRAINED else found.status
+    return replace(found, status=status, estimate=float(np.sqrt(square / count)) if count else np.nan)
 
 
 def _preparation(

@@ -40,7 +40,8 @@ class Solution:
 
     `estimate` is the estimated root mean square error, nan where there is none. `partition` is None after loading a
     file whose geometry was a callable: then name the piece of each point. `supplement` is what is added to the network
-    in closed form: a constant, and the fields of point sources.
+    in closed form: a constant, and the fields of point sources. `verdict` is what the judge found about the error
+    (`jumpnet.Verdict`), None where it was not asked.
     """
 
     network: Network | Frozen
@@ -64,6 +65,7 @@ class Solution:
     settings: dict[str, Any] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     supplement: Supplement = field(default_factory=Supplement)
+    verdict: Any = None
 
     @property
     def unit(self) -> str:
