@@ -5,8 +5,10 @@ from dataclasses import replace
 
 from jumpnet.errors import JumpnetError, SolutionError
 from jumpnet.fe.features import FieldFunction
+from jumpnet.fe.line import LineOptions
 from jumpnet.judge.adaptivity import judge_elements, judge_smooth, undecided
 from jumpnet.judge.finding import Finding
+from jumpnet.judge.line import judge_line
 from jumpnet.judge.options import JudgeOptions
 from jumpnet.judge.verdict import Verdict
 from jumpnet.models.frozen import Features, Frozen
@@ -49,6 +51,8 @@ def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Find
         )
     if problem.data is not None:
         return undecided("not judged: the problem has measured values, which its equations alone need not meet.")
+    if problem.dim == 1:
+        return judge_line(solution, LineOptions(time_limit=options.seconds))
     if problem.dim not in (2, 3):
         return undecided(f"not judged: the problem has {problem.dim} dimensions.")
     functions = [family for features in _features(solution) for _, family in features.parts]

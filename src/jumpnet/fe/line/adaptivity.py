@@ -52,7 +52,8 @@ class LineResult:
     """A solution on the line, and its error.
 
     `estimate` is the root mean square error of u, `size` the root mean square of u and `variation` that of its
-    deviation from the mean. `square` is the integral of u^2 over each piece, `volume` the length. `unresolved` is the
+    deviation from the mean. `square` is the integral of u^2 over each piece, `total` that of u, `volume` the length.
+    `fluxes` are A u' at the left and the right end of each interval of the statement. `unresolved` is the
     error that data may add which the elements do not resolve, or which are rounded. `eigenvalue` is the smallest
     modulus of an eigenvalue of the operator, nan where lam >= 0; `eigenvalue_change` is how much two orders more
     changed it.
@@ -64,7 +65,9 @@ class LineResult:
     size: float
     variation: float
     square: tuple[float, ...]
+    total: tuple[float, ...]
     volume: tuple[float, ...]
+    fluxes: Float[np.ndarray, "m 2"]
     unresolved: float = 0.0
     history: tuple[float, ...] = ()
     eigenvalue: float = np.nan
@@ -203,24 +206,25 @@ def _square(rich: list[Group], coefficients: list[np.ndarray]) -> Float[np.ndarr
     return result
 
 
-def _mean(rich: list[Group], coefficients: list[np.ndarray], length: float) -> float:
-    total = 0.0
+def _total(rich: list[Group], coefficients: list[np.ndarray]) -> Float[np.ndarray, " n"]:
+    """The integral over each element."""
+    result = np.empty(sum(len(group.index) for group in rich))
     for group, c in zip(rich, coefficients, strict=True):
         values, weights = _at_points(group, c)
-        total += float((values * weights).sum())
-    return total / length
+        result[group.index] = (values * weights).sum(axis=1)
+    return result
 
 
 def _shift(rich: list[Group], coefficients: list[np.ndarray], mean: float, length: float) -> None:
     """Add the constant that gives the mean wanted."""
-    by = mean - _mean(rich, coefficients, length)
+    by = mean - _total(rich, coefficients).sum() / length
     for c in coefficients:
         c[:, 0] += by
 
 
 def _sizes(rich: list[Group], coefficients: list[np.ndarray], length: float) -> tuple[float, float]:
     """The root mean square of u, and of its deviation from the mean."""
-    mean = _mean(rich, coefficients, length)
+    mean = _total(rich, coefficients).sum() / length
     size = np.sqrt(_square(rich, coefficients).sum() / length)
     shifted = [c - mean * (np.arange(c.shape[1]) == 0) for c in coefficients]
     return float(size), float(np.sqrt(_square(rich, shifted).sum() / length))
@@ -295,21 +299,25 @@ def _result(
     for group, c in level.parts:
         coefficients[group.index, : c.shape[1]] = c
     piece = statement.piece[mesh.interval]
-    square = _square([group for group, _ in level.parts], [c for _, c in level.parts])
+    rich, found = [group for group, _ in level.parts], [c for _, c in level.parts]
+    square, total, at = _square(rich, found), _total(rich, found), Vertices.of(mesh)
     expansion = LineExpansion(mesh.start, mesh.end, piece, order, coefficients)
     unresolved = _unresolved(statement, level, resolution)
     eigenvalue, change, rounding = np.nan, 0.0, 0.0
     if resolution.wave.any():
-        eigenvalue, change = smallest_eigenvalue(statement, mesh, [group for group, _ in level.parts])
+        eigenvalue, change = smallest_eigenvalue(statement, mesh, rich)
         # A relative change of lam by eps changes the solution by this; lam and A are both rounded, more than once.
         rounding = 4 * np.finfo(float).eps * resolution.decay * level.size / abs(eigenvalue)
+    per_piece = [np.bincount(piece, of, statement.pieces).tolist() for of in (square, total, mesh.end - mesh.start)]
     return LineResult(
         expansion,
         float(np.hypot(level.error, rounding)),
         level.size,
         level.variation,
-        tuple(np.bincount(piece, square, statement.pieces).tolist()),
-        tuple(np.bincount(piece, mesh.end - mesh.start, statement.pieces).tolist()),
+        tuple(per_piece[0]),
+        tuple(per_piece[1]),
+        tuple(per_piece[2]),
+        level.unknowns[2 * np.stack([at.first, at.last], axis=1) + 1],
         unresolved,
         history,
         eigenvalue,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -29,11 +30,13 @@ Array = Float[np.ndarray, "..."]
 class PieceFunction:
     """A scalar function in each piece: a number where it is constant, else asked for by `function(piece, x)`.
 
-    `constant` has one entry for each piece, nan where the function varies; x and the values are flat arrays.
+    `constant` has one entry for each piece, nan where the function varies; x and the values are flat arrays. A function
+    that takes the piece of each point is `everywhere`.
     """
 
     constant: Float[np.ndarray, " pieces"]
-    function: Callable[[int, Float[np.ndarray, " n"]], Float[np.ndarray, " n"]]
+    function: Callable[[Any, Float[np.ndarray, " n"]], Float[np.ndarray, " n"]]
+    everywhere: bool = False
 
     @property
     def varies(self) -> np.ndarray:
@@ -42,6 +45,8 @@ class PieceFunction:
 
     def __call__(self, x: Float[np.ndarray, "n k"], piece: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n k"]:
         """The values at k points of each element, all in one piece."""
+        if self.everywhere:
+            return self.function(np.repeat(piece, x.shape[1]), x.ravel()).reshape(x.shape)
         values = np.repeat(self.constant[piece][:, None], x.shape[1], axis=1)
         for p in np.unique(piece[self.varies[piece]]):
             mine = piece == p
