@@ -1,6 +1,7 @@
 """One run: a problem, a seed, what the program said, and what is true. Runs in a process of its own."""
 
 import json
+import os
 import sys
 import time
 import traceback
@@ -99,8 +100,9 @@ def _escaped(heard: list[warnings.WarningMessage]) -> tuple[str, ...]:
 
 def serve(*, network: bool, verify: bool) -> None:
     """Read names and seeds from the standard input, one JSON list a line; answer each with the run as JSON."""
-    answer = sys.stdout
-    sys.stdout = sys.stderr  # nothing that is printed elsewhere may disturb the answers
+    answer = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # nothing that is printed elsewhere, by compiled code too, may disturb the answers
+    sys.stdout = sys.stderr
 
     def say(word: dict[str, Any]) -> None:
         answer.write(json.dumps(word) + "\n")
