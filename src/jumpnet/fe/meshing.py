@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy.spatial import cKDTree
 
 from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh, from_corners, turned
@@ -83,19 +84,58 @@ def fitted_mesh(partition: Partition, size: float, order: int, extra: int) -> Fi
     return FittedMesh(mesh, partition, interfaces, boundary, surface)
 
 
-def curved_mesh(partition: Partition, size: float, order: int) -> Any:
-    """NGSolve's mesh of a partition: materials piece0, piece1, ..., faces curved to an order."""
+def curved_mesh(partition: Partition, size: float, order: int, periodic: Sequence[int] = ()) -> Any:
+    """NGSolve's mesh of a partition: materials piece0, piece1, ..., faces curved to an order.
+
+    Along the axes that are `periodic` the meshes of opposite sides of the box match.
+    """
     ng, occ, _ = ngsolve()
     glued = occ.Glue(_parts(partition, size))
     for k, face in enumerate(glued.edges if partition.dim == 2 else glued.faces):
         face.name = f"face{k}"
+    for axis in periodic:
+        _identify(partition, glued, axis)
     geometry = occ.OCCGeometry(glued, dim=partition.dim)
     mesh = ng.Mesh(geometry.GenerateMesh(maxh=size, grading=GRADING))
     mesh.Curve(order)
     return mesh
 
 
-def arrays_of(mesh: Any, order: int) -> Mesh:
+def _identify(partition: Partition, glued: Any, axis: int) -> None:
+    """Tell the mesher which faces of the upper side are images of those of the lower one."""
+    occ = ngsolve().occ
+    (lower, upper), near = partition.bounds, 1e-6 * partition.domain.size
+    shift = np.zeros(3)
+    shift[axis] = upper[axis] - lower[axis]
+    faces = list(glued.edges if partition.dim == 2 else glued.faces)
+    boxes = [np.array([[*corner] for corner in face.bounding_box]) for face in faces]
+    middles = [np.array([*face.center]) for face in faces]
+    low, high = ([k for k, box in enumerate(boxes) if np.abs(box[:, axis] - side[axis]).max() < near] for side in (lower, upper))
+    for k in low:
+        match = [j for j in high if np.abs(middles[k] + shift - middles[j]).max() < near]
+        if len(match) != 1 or len(low) != len(high):
+            raise GeometryError(f"the pieces at the sides x{axis + 1}- and x{axis + 1}+ of a periodic box do not match.")
+        move = occ.gp_Trsf.Translation(occ.Vec(*shift))
+        faces[k].Identify(faces[match[0]], f"periodic{axis}", occ.IdentificationType.PERIODIC, move)
+
+
+def _same_vertices(partition: Partition, x: Float[np.ndarray, "n d"], periodic: Sequence[int]) -> np.ndarray:
+    """Numbers of vertices; the same for those that are images of each other."""
+    same, near = np.arange(len(x)), 1e-7 * partition.domain.size
+    lower, upper = partition.bounds
+    for axis in periodic:
+        low, high = (np.flatnonzero(np.abs(x[:, axis] - side[axis]) < near) for side in (lower, upper))
+        moved = x[low].copy()
+        moved[:, axis] = upper[axis]
+        gap, match = cKDTree(x[high]).query(moved)
+        if len(low) != len(high) or gap.max() > near:
+            raise GeometryError(f"the meshes of the sides x{axis + 1}- and x{axis + 1}+ of a periodic box do not match.")
+        for a, b in zip(low, high[match], strict=True):
+            same[same == same[b]] = same[a]
+    return same
+
+
+def arrays_of(mesh: Any, order: int, partition: Partition | None = None, periodic: Sequence[int] = ()) -> Mesh:
     """NGSolve's mesh as plain arrays; its maps are taken as polynomials of an order."""
     ng, dim = ngsolve().ng, mesh.dim
     ngmesh = mesh.ngmesh
@@ -104,7 +144,10 @@ def arrays_of(mesh: Any, order: int) -> Mesh:
     basis = lagrange(dim, order)
     x = _at_nodes(mesh, ng.CF((ng.x, ng.y, ng.z)[:dim]), basis)
     labels = np.array([int(name.removeprefix("piece")) for name in mesh.GetMaterials()])
-    return from_corners(corners, labels[table["index"] - 1], x, order)
+    same = None
+    if periodic and partition is not None:
+        same = _same_vertices(partition, np.asarray(ngmesh.Coordinates(), float)[:, :dim], periodic)
+    return from_corners(corners, labels[table["index"] - 1], x, order, same)
 
 
 def field_of(mesh: Any, arrays: Mesh, functions: Sequence[Any], order: int) -> Field:
@@ -189,18 +232,21 @@ def _owners(
     return found + ([(partition.pieces[piece - 1], mine & (low >= 0))] if piece else [])
 
 
-def projected(shape: Shape, x: np.ndarray, normal: np.ndarray, size: float) -> tuple[np.ndarray, np.ndarray]:
+def projected(
+    shape: Shape, x: np.ndarray, normal: np.ndarray, size: float | np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The nearest points of the exact surface along the normals, and its normals there; as they are if there are none.
 
-    A piece that ends at its neighbour's boundary has none there.
+    A piece that ends at its neighbour's boundary has none there. `size` is that of the elements, one or one for each.
     """
     if not len(x):
         return x, normal
+    size = np.broadcast_to(size, len(x))
     s, step = np.zeros(len(x)), 1e-6 * size
     for _ in range(NEWTON):
         here = x + s[:, None] * normal
         level = shape.level(here)
-        slope = (shape.level(here + step * normal) - level) / step
+        slope = (shape.level(here + step[:, None] * normal) - level) / step
         move = np.divide(level, slope, out=np.zeros_like(s), where=np.abs(slope) > 1e-3)
         s = s - move
         if not np.any(np.abs(move) > ON * shape.size):

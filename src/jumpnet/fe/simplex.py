@@ -99,7 +99,8 @@ class Lagrange:
         found = self._tables.get(key) if key else None
         if found is None:
             value, gradient = dubiner(self.dim, self.order, xi)
-            found = value @ self._coefficients, np.einsum("npd,pk->nkd", gradient, self._coefficients)
+            slopes = np.matmul(gradient.transpose(0, 2, 1), self._coefficients).transpose(0, 2, 1)
+            found = value @ self._coefficients, np.ascontiguousarray(slopes)
             if key:
                 self._tables[key] = found
         return found

@@ -11,6 +11,7 @@ from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.meshing import arrays_of, curved_mesh
 from jumpnet.fe.space import Space
+from jumpnet.geometry.corners import corners_of
 from jumpnet.judge.defects import Answer, Elements, Smooth
 from jumpnet.judge.finding import Finding
 from jumpnet.judge.level import Level, solved
@@ -19,9 +20,10 @@ from jumpnet.judge.singular import changes_on_boundary, singular_corners
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
-GROWTH = 1.5  # the power of the number of unknowns by which the next space is expected to take longer; 2 in space
+GROWTH = {2: 1.2, 3: 1.7}  # the power of the number of unknowns that the next space is expected to take, by dimension
 CLEAR = 10.0  # an error that is so many times above or below a tolerance needs no better knowledge
-ROUNDING = 1e-13  # of the size of u: changes below it are rounding
+ELSEWHERE = 2.5  # e may change by so many times more, as a function, than its root mean square does
+ROUNDING = 1e-14  # of the size of u: changes below it are rounding
 STEADY = 0.2  # relative change of the eigenvalue nearest to zero at which the spectrum counts as resolved
 
 
@@ -39,7 +41,8 @@ def judge_smooth(solution: Solution, problem: Problem, options: JudgeOptions, to
     lower, upper = parts.bounds
     size = float(np.max(upper - lower)) / options.across[parts.dim]
     try:
-        base = arrays_of(curved_mesh(parts, size, options.curved), options.curved)
+        axes = _periodic_axes(problem)
+        base = arrays_of(curved_mesh(parts, size, options.curved, axes), options.curved, parts, axes)
     except GeometryError as error:
         return undecided(f"not judged: {error}")
     except Exception as error:  # whatever netgen raises
@@ -52,19 +55,20 @@ def judge_smooth(solution: Solution, problem: Problem, options: JudgeOptions, to
     return replace(found, singular=meshes.singular)
 
 
+def _periodic_axes(problem: Problem) -> list[int]:
+    """The axes along which the sides of the box are periodic."""
+    kinds = {name: condition.kind for name, condition in problem.boundary.items()}
+    return [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
+
+
 class Meshes:
     """Meshes of the judge: a first one refined, and graded towards singular points."""
 
     def __init__(self, problem: Problem, base: Mesh, options: JudgeOptions):
-        self._options, self._made, self._refined, self._vertices = options, {}, {}, []
+        self._options, self._made, self._refined, self._vertices, self.singular = options, {}, {}, [], False
         if problem.dim == 2:
-            base, self._vertices = _singular_vertices(problem, base)
+            base, self._vertices, self.singular = _graded_vertices(problem, base)
         self._refined[0] = base
-
-    @property
-    def singular(self) -> bool:
-        """Whether there are singular points."""
-        return bool(self._vertices)
 
     def __call__(self, refinements: int, rung: int) -> Mesh:
         """The mesh refined a number of times; with more layers towards singular points from rung to rung."""
@@ -80,19 +84,24 @@ class Meshes:
         return self._made[refinements, rung]
 
 
-def _singular_vertices(problem: Problem, mesh: Mesh) -> tuple[Mesh, list[int]]:
-    """The vertices at singular points; the mesh gets some where conditions or boundary values change inside faces."""
-    places, size = list(singular_corners(problem)), problem.partition.domain.size
+def _graded_vertices(problem: Problem, mesh: Mesh) -> tuple[Mesh, list[int], bool]:
+    """The vertices to grade towards, and whether some are singular points.
+
+    Where conditions or boundary values change inside faces, the mesh gets vertices. Where several pieces meet u may be
+    smooth, but answers have functions that are not.
+    """
+    singular, size = list(singular_corners(problem)), problem.partition.domain.size
+    meeting = [corner.place for corner in corners_of(problem.partition) if len(set(corner.pieces) - {-1}) > 1]
     changes = {element: (local, share) for element, local, share, _ in changes_on_boundary(problem, mesh)}
     found = []
     for element in sorted(changes, reverse=True):  # a cut element's parts come last: those before it keep their number
         mesh, vertex = mesh.split(element, *changes[element])
         found.append(vertex)
-    for place in places:
+    for place in (*singular, *meeting):
         gap = np.linalg.norm(mesh.vertices - place, axis=1)
         if np.nanmin(gap) < 1e-6 * size:
             found.append(int(np.nanargmin(gap)))
-    return mesh, sorted(set(found))
+    return mesh, sorted(set(found)), bool(singular or changes)
 
 
 def judge_elements(
@@ -115,7 +124,7 @@ def settled(
     mean: float | None,
 ) -> Finding:
     """The error in the first space in which it has settled."""
-    began, last, change, least = time.perf_counter(), None, np.inf, 0.0
+    began, last, before, change, least = time.perf_counter(), None, None, np.inf, 0.0
     for space in spaces:
         if last is not None and not _affordable(space, last, time.perf_counter() - began, options):
             break
@@ -124,13 +133,13 @@ def settled(
             change = level.difference(last)
             least = least or ROUNDING * _size(level, answer)
             clear = tol is not None and _clear(level, tol, options) and _clear(last, tol, options)
-            if (change <= options.change or change * _rms(level) <= least or clear) and _steady(level, last):
+            if (_settled(level, last, change, options) or change * _rms(level) <= least or clear) and _steady(level, last):
                 return finding(problem, level, answer, change)
-        last = level
-    if last is None:
-        return undecided("undecided: no space is affordable.")
+        last, before = level, last
+    if last is None or before is None:
+        return undecided("undecided: the first spaces have more unknowns than it may have, or take longer.")
     found = finding(problem, last, answer, change)
-    return replace(found, reason=_why(last, change, options))
+    return replace(found, reason=_why(last, before, change, options))
 
 
 def finding(problem: Problem, level: Level, answer: Answer, change: float) -> Finding:
@@ -159,9 +168,10 @@ def _mean(solution: Solution, problem: Problem) -> float | None:
 
 
 def _size(level: Level, answer: Answer) -> float:
-    """The root mean square of the answer at the middles of the elements."""
+    """The root mean square of the answer at the middles of the elements, or what its jumps are differences of."""
     mesh = level.space.mesh
-    return float(np.sqrt(np.mean(answer.value(mesh, np.full((1, mesh.dim), 1.0 / (mesh.dim + 1))) ** 2)))
+    middle = answer.value(mesh, np.full((1, mesh.dim), 1.0 / (mesh.dim + 1)))
+    return max(float(np.sqrt(np.mean(middle**2))), level.defects.interface.magnitude)
 
 
 def _rms(level: Level) -> float:
@@ -175,6 +185,12 @@ def _clear(level: Level, tol: float, options: JudgeOptions) -> bool:
     return rms * options.safety * CLEAR < tol or rms > CLEAR * tol
 
 
+def _settled(level: Level, before: Level, change: float, options: JudgeOptions) -> bool:
+    """Whether the root mean square of e changes by little from level to level, and e itself not by much more."""
+    rms = _rms(level)
+    return abs(rms - _rms(before)) <= options.change * rms and change <= ELSEWHERE * options.change
+
+
 def _steady(level: Level, before: Level) -> bool:
     """Whether the eigenvalue nearest to zero is resolved, or known to be positive."""
     return not np.isfinite(level.lowest) or abs(level.lowest - before.lowest) <= STEADY * abs(level.lowest)
@@ -182,13 +198,13 @@ def _steady(level: Level, before: Level) -> bool:
 
 def _affordable(space: Space, last: Level, spent: float, options: JudgeOptions) -> bool:
     dim = space.mesh.dim
-    more = (space.size / last.space.size) ** (GROWTH if dim == 2 else 2.0)
+    more = (space.size / last.space.size) ** GROWTH[dim]
     return space.size <= options.unknowns[dim] and spent * (1 + more) <= options.seconds
 
 
-def _why(level: Level, change: float, options: JudgeOptions) -> str:
+def _why(level: Level, before: Level, change: float, options: JudgeOptions) -> str:
     """Why nothing is decided."""
-    if change <= options.change:
+    if change <= ELSEWHERE * options.change and not _steady(level, before):
         return (
             f"undecided: lam < 0, and the operator's eigenvalue nearest to zero, {level.lowest:.2g}, is not resolved with "
             f"{level.space.size} unknowns."

@@ -126,13 +126,15 @@ class Defects:
 class OnInterfaces:
     """Defects on interfaces: v', and w' over the conductivity of the better side; and the flux of e.
 
-    That is A grad e . n = s [e] + first (or second), seen from the lower (or higher) piece.
+    That is A grad e . n = s [e] + first (or second), seen from the lower (or higher) piece. `magnitude` is the largest
+    number that v' is a difference of.
     """
 
     jump: Array
     flux: Array
     first: Array
     second: Array
+    magnitude: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +202,7 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
     for pair in np.unique(np.stack([low, high], axis=1)[~across], axis=0).tolist():
         mine = np.flatnonzero((low == pair[0]) & (high == pair[1]) & ~across)
         at, normal = _flat(xa[mine]), _flat(n[mine])
-        at, normal = projected(problem.partition.pieces[pair[1] - 1], at, normal, float(size[mine].min()))
+        at, normal = projected(problem.partition.pieces[pair[1] - 1], at, normal, np.repeat(size[mine, 0], xa.shape[1]))
         xa[mine] = xb[mine] = at.reshape(xa[mine].shape)
         n[mine] = normal.reshape(xa[mine].shape)
         shape = xa[mine].shape[:2]
@@ -223,7 +225,8 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
     # What is asked for is the flux of u without that of u_h.
     qa, qb = (qa, qb) if answer.weak else (0.0, 0.0)
     first, second = known + to_a * rest - qa - s * wanted, known - (1 - to_a) * rest - qb - s * wanted
-    return contact, OnInterfaces(jump, flux / np.maximum(ka_, kb_), first, second)
+    magnitude = max((float(np.abs(part).max(initial=0.0)) for part in (v, ua, ub, jump - v + (ua - ub))))
+    return contact, OnInterfaces(jump, flux / np.maximum(ka_, kb_), first, second, magnitude)
 
 
 def _periodic(problem: Problem, mesh: Mesh, xa: Array, xb: Array, n: Array, low: Array, high: Array) -> Array:
@@ -248,7 +251,7 @@ def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Ou
     element, local = faces.element[:, 0], faces.local[:, 0]
     points = on_faces(mesh, element, local, count)
     shape, size, piece = points.x.shape, mesh.size[element][:, None], mesh.piece[element]
-    x, n = projected(parts.domain, _flat(points.x), _flat(points.normal), float(size.min()))
+    x, n = projected(parts.domain, _flat(points.x), _flat(points.normal), np.repeat(size[:, 0], shape[1]))
     labels = np.repeat(piece, shape[1])
     number = parts.part_numbers(x, n, labels)
     fixed, alpha, g = np.zeros(len(x), bool), np.zeros(len(x)), np.zeros(len(x))

@@ -26,7 +26,7 @@ def judge(
 
     e = u - u_h meets the same equations with the residuals of u_h as data; coarse finite elements tell it to a few
     percent. They are refined until e changes by less than a fifth. With `tol`, a root mean square error, they need not be
-    where the error is far from it; `seconds` is what the judge may take (60). What it cannot judge is undecided, with a
+    where the error is far from it; `seconds` limits what it may take. What it cannot judge is undecided, with a
     reason; nothing is raised.
     """
     if not isinstance(solution, Solution):
@@ -53,7 +53,7 @@ def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Find
         return undecided("not judged: the problem has measured values, which its equations alone need not meet.")
     if problem.dim == 1:
         return judge_line(solution, LineOptions(time_limit=options.seconds))
-    if problem.dim not in (2, 3):
+    if problem.dim > 3:
         return undecided(f"not judged: the problem has {problem.dim} dimensions.")
     functions = [family for features in _features(solution) for _, family in features.parts]
     elements = [family for family in functions if isinstance(family, FieldFunction)]

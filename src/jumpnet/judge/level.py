@@ -50,17 +50,18 @@ class Level:
         return self.field.values @ self.space.basis.value(gauss(self.space.mesh.dim, self.count)[0]).T
 
     def difference(self, coarser: "Level") -> float:
-        """The norm of what has changed from a coarser level, relative to that of e."""
-        here = self.sampled()
-        xi = gauss(self.space.mesh.dim, self.count)[0]
-        if coarser.space.mesh is self.space.mesh:
+        """The norm of what has changed from a coarser level, relative to that of e; by a few points of each element."""
+        mesh, (xi, w) = self.space.mesh, gauss(self.space.mesh.dim, 2)
+        here = self.field.values @ self.space.basis.value(xi).T
+        if coarser.space.mesh is mesh:
             there = coarser.field.values @ coarser.space.basis.value(xi).T
         else:
-            x = self.space.mesh.points(xi)
-            piece = np.repeat(self.space.mesh.piece, x.shape[1])
+            x = mesh.points(xi)
+            piece = np.repeat(mesh.piece, x.shape[1])
             there = coarser.field.value(x.reshape(-1, x.shape[2]), piece).reshape(here.shape)
-        change, size = (np.sqrt(sum(self.integrals(part**2))) for part in (here - there, here))
-        return float(change / size) if size > 0 else 0.0
+        weight = w * np.abs(np.linalg.det(mesh.jacobians(xi)))
+        size = float(np.sum(weight * here**2))
+        return float(np.sqrt(np.sum(weight * (here - there) ** 2) / size)) if size > 0 else 0.0
 
     # --- what the space cannot represent ------------------------------------------------------------------------
 
@@ -149,18 +150,18 @@ def solved(problem: Problem, space: Space, answer: Answer, mean: float | None = 
         load = point_load(space, at, cuts.weight * cuts.flux, -(cuts.weight * cuts.jump)[:, None] * cuts.conormal)
         system = replace(system, load=system.load + load)
     if mean is None:
-        factor = Factor(system.matrix)
+        factor = Factor(system.matrix, space.mesh.dim)
         unknowns = factor(system.load)
         lowest = _lowest(factor, system) if found.volume.lam.min() < 0 else np.inf
         return Level(space, count, found, system, unknowns, cuts, lowest)
-    return Level(space, count, found, system, _up_to_a_constant(system, mean), cuts)
+    return Level(space, count, found, system, _up_to_a_constant(system, mean, space.mesh.dim), cuts)
 
 
-def _up_to_a_constant(system: System, mean: float) -> np.ndarray:
+def _up_to_a_constant(system: System, mean: float, dim: int) -> np.ndarray:
     """The solution with a mean; a load that does not balance is made to (by the multiplier of the mean)."""
     load = system.load - system.mass * (system.load.sum() / system.mass.sum())
     stiff = sp.coo_matrix(([system.matrix[0, 0]], ([0], [0])), shape=system.matrix.shape)
-    found = Factor((system.matrix + stiff).tocsr())(load)  # one value is tied to zero by as much as it is stiff
+    found = Factor((system.matrix + stiff).tocsr(), dim)(load)  # one value is tied to zero by as much as it is stiff
     return found + mean - float(system.mass @ found) / float(system.mass.sum())
 
 

@@ -17,8 +17,8 @@ class JudgeOptions:
     across: Mapping[int, int] = field(default_factory=lambda: {2: 10, 3: 5})
     curved: int = 4
     change: float = 0.2
-    unknowns: Mapping[int, int] = field(default_factory=lambda: {2: 300_000, 3: 60_000})
-    seconds: float = 60.0
+    unknowns: Mapping[int, int] = field(default_factory=lambda: {2: 80_000, 3: 40_000})
+    seconds: float = float("inf")
     safety: float = 2.0
     singular_safety: float = 5.0
     higher: int = 4

@@ -69,7 +69,8 @@ def _smooth_at_boundary(problem: Problem, corner: Corner, scale: float) -> bool:
     (kind, g), (other, h) = (
         _condition(problem, corner, ways[k].direction, pieces[k], side) for k, side in ((0, -1.0), (-1, 1.0))
     )
-    fits = kind != "dirichlet" or other != "dirichlet" or abs(g - h) <= JUMP * scale
+    wanted = _jump(problem, corner, ways[1].direction, pieces) if len(pieces) == 2 else 0.0
+    fits = kind != "dirichlet" or other != "dirichlet" or abs(g - h - wanted) <= JUMP * scale
     if len(pieces) == 1:
         root = np.linalg.cholesky(np.linalg.inv(_tensor(problem, pieces[0], corner.place)))
         angle = _angle(*(d @ root))
@@ -100,9 +101,21 @@ def _condition(problem: Problem, corner: Corner, along: Point, piece: int, side:
     return kind, float(g[0])
 
 
+def _jump(problem: Problem, corner: Corner, along: Point, pieces: list[int]) -> float:
+    """u of the first piece minus that of the second, which meet at a wall that leads away from a corner."""
+    a, b = sorted(pieces)
+    sign = 1.0 if pieces[0] == a else -1.0
+    # The first piece is the one before the wall, anticlockwise; the normal points to the lower one.
+    normal = sign * np.array([[along[1], -along[0]]])
+    x = (corner.place + NEAR * problem.partition.domain.size * along)[None]
+    return sign * float(problem.jump_data((a, b), x, normal)[0][0])
+
+
 def changes_on_boundary(problem: Problem, mesh: Mesh) -> Iterator[tuple[int, int, float, Point]]:
     """Where conditions or boundary values change abruptly inside faces: element, face, how far along it, and the place."""
     faces = mesh.boundary
+    if not len(faces):
+        return
     element, local = faces.element[:, 0], faces.local[:, 0]
     scale = boundary_range(problem)
     t = np.linspace(0.01, 0.99, PLACES)
