@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from jumpnet.expressions.expression import Expression
@@ -43,9 +44,9 @@ def rough_arguments(
     known |= {symbol: (value, value) for symbol, value in expression.parameters.items()}
     walk = _Walk(known)
     walk.bounds(expression.symbolic)
-    variables = set(expression.symbols)
-    found = tuple(dict.fromkeys(q for q in walk.rough if q.free_symbols & variables))
-    return found if sum(1 for q in found for _ in sympy.preorder_traversal(q)) <= MOST_PARTS else None
+    found = tuple(dict.fromkeys(walk.rough))
+    parts = (part for q in found for part in sympy.preorder_traversal(q))
+    return found if sum(1 for _ in islice(parts, MOST_PARTS + 1)) <= MOST_PARTS else None
 
 
 class _Walk:
@@ -89,7 +90,8 @@ class _Walk:
         if node.exp.is_Integer and high < 0:
             low, high = -high, -low
         if not 0 < low <= high <= LEVEL * low:
-            self.rough.append(node.base)
+            if low < high:
+                self.rough.append(node.base)
             return EVERYTHING
         sizes = [abs(y * math.log(x)) for x in (low, high) for y in (p, q)]
         if q > p and max(sizes) > GENTLE:
@@ -111,7 +113,7 @@ class _Walk:
             return (0.0 if name == "RealAbs" else -1.0), largest
         if name == "log" and 0 < low <= high <= LEVEL * low:
             return math.log(low), math.log(high)
-        if name not in SMOOTH or not high - low <= GENTLE:
+        if (name not in SMOOTH and low < high) or not high - low <= GENTLE:
             self.rough.append(node.args[0])
             if name not in SMOOTH:
                 return EVERYTHING

@@ -57,8 +57,8 @@ def sheet_of(partition: Partition, number: int) -> Sheet | None:
     def kept(x: Floats, normals: Floats) -> np.ndarray:
         held = np.isfinite(normals).all(axis=1)
         for turn, keep in keeps:
-            held &= keep(x, sign * turn * normals)
-        return held
+            held = held & keep(x, sign * turn * normals)
+        return np.asarray(held)
 
     return Sheet(number, turned, position, lower, upper, kept)
 

@@ -15,6 +15,7 @@ from itertools import product
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+Described = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 Evaluate = Callable[[np.ndarray], np.ndarray]
 """Parameters (n, k) to values (n,), nan where the function is not asked for."""
 
@@ -79,14 +80,15 @@ def resolve(
     """
     k, whole = len(lower), upper - lower
     edge = whole / boxes
-    corners = np.array(list(product(range(boxes), repeat=k)), float).reshape(-1, k) * edge + lower
-    if seeds is not None and len(seeds):
+    corners = _regular(lower, edge, boxes)
+    if seeds is not None:
         # Beside the seeds, by a part of a spacing that is not round: nothing is to hit a singular point itself.
-        corners = np.concatenate([corners, np.clip(seeds - edge / 2 * (1 + 1e-9), lower, upper - edge)])
+        corners = np.concatenate([corners, seeds - edge / 2 * (1 + 1e-9)])
     level = _Level(corners, np.ones(len(corners)), np.full((len(corners), GROWN_OVER), np.nan))
-    found: list[tuple[np.ndarray, ...]] = []
+    evaluate = _within(evaluate, lower, upper)
+    found: list[Described] = []
     low, high, largest, evaluated = np.inf, -np.inf, 0.0, 0
-    ends = tuple(np.empty((0, k)) for _ in range(3))
+    jumps = unbounded = unresolved = np.empty((0, k))
     for depth in range(DEEPEST[k] + 1):
         values = _sampled(evaluate, level.lower, edge)
         evaluated += values.size
@@ -96,7 +98,8 @@ def resolve(
             largest = max(abs(low), abs(high))
         if high - low <= ROUNDING * largest:
             break
-        rough = _fourth_difference(values) > SMOOTH * (high - low)
+        difference = _fourth_difference(values)
+        rough = difference > SMOOTH * (high - low)
         if depth:
             inside = ~rough & np.isfinite(values).reshape(len(values), -1).any(axis=1)
             found.append(_described(level, edge, values, inside))
@@ -104,15 +107,32 @@ def resolve(
             break
         if edge.max() <= 2.0 ** -DEEPEST[k] * whole.max():
             found.append(_described(level, edge, values, rough))
-            ends = _classified(evaluate, level, edge, values, rough)
+            jumps, unbounded, unresolved = _classified(evaluate, level, edge, values, rough)
             break
-        level, edge = _halved(level, edge, values, rough), edge / 2
-    parts = [np.concatenate(column) for column in zip(*found, strict=True)] if found else _nothing(k)
-    return Leaves(*parts, *ends, float(edge.max()), evaluated)
+        level, edge = _halved(level, edge, values, np.where(rough, difference, 0.0)), edge / 2
+    nothing = np.empty((0, k)), np.empty((0, k)), np.empty(0), np.empty(0)
+    center, edges, count, size = (np.concatenate(column) for column in zip(*[nothing, *found], strict=True))
+    return Leaves(center, edges, count, size, jumps, unbounded, unresolved, float(edge.max()), evaluated)
 
 
-def _nothing(k: int) -> list[np.ndarray]:
-    return [np.empty((0, k)), np.empty((0, k)), np.empty(0), np.empty(0)]
+def _regular(lower: np.ndarray, edge: np.ndarray, boxes: int) -> np.ndarray:
+    """Lower corners of boxes side by side."""
+    return lower + np.array(list(product(range(boxes), repeat=len(lower))), float).reshape(-1, len(lower)) * edge
+
+
+def _within(evaluate: Evaluate, lower: np.ndarray, upper: np.ndarray) -> Evaluate:
+    """The function with nan outside its box, which boxes about seeds may leave."""
+    slack = 1e-12 * (upper - lower)
+
+    def limited(x: np.ndarray) -> np.ndarray:
+        inside = np.all((x >= lower - slack) & (x <= upper + slack), axis=1)
+        if inside.all():
+            return evaluate(x)
+        values = np.full(len(x), np.nan)
+        values[inside] = evaluate(x[inside])
+        return values
+
+    return limited
 
 
 def _sampled(evaluate: Evaluate, lower: np.ndarray, edge: np.ndarray) -> np.ndarray:
@@ -162,39 +182,41 @@ def _range(values: np.ndarray) -> Float[np.ndarray, " boxes"]:
     return np.nan_to_num(found)
 
 
-def _described(level: _Level, edge: np.ndarray, values: np.ndarray, which: Bool[np.ndarray, " b"]) -> tuple:
+def _described(level: _Level, edge: np.ndarray, values: np.ndarray, which: Bool[np.ndarray, " b"]) -> Described:
     """Centres, edges, counts and largest values of some boxes."""
     lower, flat = level.lower[which], np.abs(values.reshape(len(values), -1)[which])
     largest = np.nan_to_num(np.fmax.reduce(flat, axis=1))
     return lower + edge / 2, np.broadcast_to(edge, lower.shape), level.count[which], largest
 
 
-def _halved(level: _Level, edge: np.ndarray, values: np.ndarray, rough: Bool[np.ndarray, " b"]) -> _Level:
-    """The halves along every axis of the boxes that are not smooth."""
-    chosen, factor = np.flatnonzero(rough), 1.0
+def _halved(level: _Level, edge: np.ndarray, values: np.ndarray, roughness: Float[np.ndarray, " b"]) -> _Level:
+    """The halves along every axis of the boxes whose roughness is not zero."""
+    chosen, factor = _marked(level.lower, roughness)
     k = level.lower.shape[1]
-    most = MOST_BOXES[k]
-    if len(chosen) > most:
-        factor = len(chosen) / most
-        chosen = chosen[_spread(level.lower[chosen], most)]
     offsets = np.array(list(product((0.0, 0.5), repeat=k)))
     lower = (level.lower[chosen][:, None] + offsets * edge).reshape(-1, k)
     # Neighbours that overlap (boxes about seeds) may ask for the same half twice.
     _, first = np.unique(np.round(lower / (edge * 1e-6)), axis=0, return_index=True)
     ranges = np.concatenate([level.ranges[chosen][:, 1:], _range(values[chosen])[:, None]], axis=1)
     of = np.repeat(np.arange(len(chosen)), len(offsets))[first]
-    return _Level(lower[first], factor * level.count[chosen][of], ranges[of])
+    return _Level(lower[first], (factor * level.count[chosen])[of], ranges[of])
 
 
-def _spread(places: np.ndarray, most: int) -> Int[np.ndarray, " most"]:
-    """So many of the places, evenly in their order along the first axis."""
-    order = np.lexsort(places.T[::-1])
-    return np.sort(order[np.linspace(0, len(order) - 1, most).round().astype(int)])
+def _marked(places: np.ndarray, roughness: np.ndarray) -> tuple[Int[np.ndarray, " m"], Float[np.ndarray, " m"]]:
+    """The boxes to halve and for how many each stands: all, or the roughest (a peak) and others evenly (a layer)."""
+    rough, most = np.flatnonzero(roughness), MOST_BOXES[places.shape[1]]
+    if len(rough) <= most:
+        return rough, np.ones(len(rough))
+    order = rough[np.argsort(-roughness[rough], kind="stable")]
+    worst, rest = order[: most // 2], order[most // 2 :]
+    rest = rest[np.lexsort(places[rest].T[::-1])]
+    some = rest[np.linspace(0, len(rest) - 1, most - len(worst)).round().astype(int)]
+    return np.r_[worst, some], np.r_[np.ones(len(worst)), np.full(len(some), len(rest) / len(some))]
 
 
 def _classified(
     evaluate: Evaluate, level: _Level, edge: np.ndarray, values: np.ndarray, rough: Bool[np.ndarray, " b"]
-) -> tuple:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Places of the smallest boxes where two values meet, where values grow, and the others that are not smooth."""
     which = np.flatnonzero(rough)
     now, before = _range(values[which]), level.ranges[which, 0]
@@ -263,7 +285,7 @@ def scouted(
 ) -> Float[np.ndarray, "s k"]:
     """Places where a function is least smooth on a fine grid, for a tree that begins with larger boxes."""
     k, edge = len(lower), (upper - lower) / boxes
-    corners = np.array(list(product(range(boxes), repeat=k)), float).reshape(-1, k) * edge + lower
+    corners = _regular(lower, edge, boxes)
     values = _sampled(evaluate, corners, edge)
     there = values[np.isfinite(values)]
     if not len(there) or np.ptp(there) <= ROUNDING * np.abs(there).max():
@@ -321,7 +343,10 @@ def _zeros(evaluate: Evaluate, values: np.ndarray, lower: np.ndarray, step: np.n
     along[at, axis] = step[axis]
     for _ in range(NARROWED):
         t = np.linspace(0.0, 1.0, SECTIONS + 1)[:, None]
-        negative = evaluate((a[:, None] + t * along[:, None]).reshape(-1, k)).reshape(len(at), SECTIONS + 1, -1)[at, :, column] < 0
+        negative = (
+            evaluate((a[:, None] + t * along[:, None]).reshape(-1, k)).reshape(len(at), SECTIONS + 1, -1)[at, :, column]
+            < 0
+        )
         first = np.argmax(negative[:, 1:] != negative[:, :1], axis=1)
         along = along / SECTIONS
         a = a + first[:, None] * along
