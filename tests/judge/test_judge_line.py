@@ -150,3 +150,8 @@ def test_finite_elements_of_its_own() -> None:
     finding = judge_expansion(problem, answer)
     assert finding.decided
     assert finding.rms == pytest.approx(true, rel=0.05)
+    slope = 3 * np.cos(0.6) + answer.gradient(np.array([[0.2]]), np.array([0]))[0, 0] * -1
+    assert finding.fluxes[0, 1] == pytest.approx(-slope, rel=1e-4)  # n points to the left
+    best = judge_expansion(problem, solve_line(problem, 1e-12).expansion)
+    assert best.decided
+    assert np.hypot(best.rms, best.unresolved) < 1e-11

@@ -52,12 +52,12 @@ def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Find
     if problem.data is not None:
         return undecided("not judged: the problem has measured values, which its equations alone need not meet.")
     if problem.dim == 1:
+        limits = LineOptions(time_limit=options.seconds)
         elements = [
             family for one in _features(solution) for _, family in one.parts if isinstance(family, LineFunction)
         ]
-        if elements:  # whose fluxes jump inside pieces: their residual is not that of a function in closed form
-            return judge_expansion(problem, elements[0].expansion)
-        return judge_line(solution, LineOptions(time_limit=options.seconds))
+        # Fluxes of elements jump inside pieces: their residual is not that of a function in closed form.
+        return judge_expansion(problem, elements[0].expansion, limits) if elements else judge_line(solution, limits)
     if problem.dim > 3:
         return undecided(f"not judged: the problem has {problem.dim} dimensions.")
     functions = [family for features in _features(solution) for _, family in features.parts]

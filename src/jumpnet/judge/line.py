@@ -18,7 +18,6 @@ from jumpnet.fe.line import (
     LineResult,
     LineStatement,
     PieceFunction,
-    solve_line,
     solve_statement,
     statement_of,
 )
@@ -30,6 +29,7 @@ from jumpnet.solution import Solution
 
 DATA = 1e-6  # to which the problem's own data are looked at first: where they are sharp, residuals are
 TOL = 1e-3  # of the error, relative to itself: an error is wanted to a few percent
+BEST, ENOUGH = 1e-12, 1e-10  # of a solve that an answer of finite elements is compared with: wanted, and sufficient
 LEAST = 0.2  # the change of the verdict under refinement at which nothing is decided
 RESONANT = 0.1  # the change of the smallest eigenvalue at which the spectrum is not clear of zero
 ROUNDED = 4  # roundings, in units of the last place, of a value or a flux of an answer (heuristic)
@@ -57,17 +57,30 @@ def judge_line(solution: Solution, options: LineOptions = LineOptions()) -> Find
     return replace(finding, fluxes=_fluxes(problem, statement, result.fluxes))
 
 
-def judge_expansion(problem: Problem, expansion: LineExpansion, tol: float = 1e-12) -> Finding:
-    """The error of finite elements on the line: the difference from a solve to `tol`, or as good as rounding allows."""
-    better = solve_line(problem, tol)
+def judge_expansion(problem: Problem, expansion: LineExpansion, options: LineOptions = LineOptions()) -> Finding:
+    """The error of finite elements on the line: the difference from a solve that is as good as rounding allows.
+
+    What that solve may be wrong by is added to what is unresolved.
+    """
+    statement = statement_of(problem)
+    better = solve_statement(statement, BEST, options)
     field = _Difference(better.expansion, expansion)
-    square = _square(field, problem.partition.size)
+    square, total = _integrals(field, problem.partition.size)
     size = float(np.sqrt(square.sum() / sum(better.volume)))
-    change = better.estimate / size if size > 0 else 0.0
-    reason = "" if change <= LEAST else f"the error is below what a better solve reaches, {better.estimate:.1e}."
-    unknowns = better.expansion.unknowns
-    errors = tuple(square.tolist()), better.volume, better.unresolved, change
-    return Finding(field, *errors, unknowns=unknowns, reason=reason)
+    reason = ""
+    if better.estimate > max(LEAST * size, ENOUGH * better.variation):
+        reason = f"the error is judged by a solve whose own is no smaller, {better.estimate:.1e}: {better.reason}"
+    return Finding(
+        field,
+        tuple(square.tolist()),
+        better.volume,
+        float(np.hypot(better.unresolved, better.estimate)),
+        min(1.0, better.estimate / size) if size > 0 else 0.0,
+        unknowns=better.expansion.unknowns,
+        reason=reason,
+        total=tuple(total.tolist()),
+        fluxes=_fluxes(problem, statement, better.fluxes - _end_fluxes(problem, statement, expansion)),
+    )
 
 
 def defect_statement(solution: Solution, statement: LineStatement) -> LineStatement:
@@ -183,8 +196,8 @@ class _Difference:
         return self.one.gradient(x, piece) - self.other.gradient(x, piece)
 
 
-def _square(field: _Difference, pieces: int) -> np.ndarray:
-    """The integral of the square over each piece, on the elements of both expansions."""
+def _integrals(field: _Difference, pieces: int) -> tuple[np.ndarray, np.ndarray]:
+    """The integrals of the square and of the difference over each piece, on the elements of both expansions."""
     one, other = field.one, field.other
     ends = np.unique(np.concatenate([one.start, one.end, other.start, other.end]))
     middle = 0.5 * (ends[1:] + ends[:-1])
@@ -192,4 +205,12 @@ def _square(field: _Difference, pieces: int) -> np.ndarray:
     held = middle < one.end[own]
     both = replace(one, start=ends[:-1][held], end=ends[1:][held], piece=one.piece[own[held]])
     x, piece, weights = _points(both)
-    return np.bincount(piece, field.value(x, piece) ** 2 * weights, pieces)
+    value = field.value(x, piece)
+    return np.bincount(piece, value**2 * weights, pieces), np.bincount(piece, value * weights, pieces)
+
+
+def _end_fluxes(problem: Problem, statement: LineStatement, expansion: LineExpansion) -> np.ndarray:
+    """A u' at the left and the right end of each interval (m, 2)."""
+    x = np.stack([statement.start, statement.end], axis=1)
+    slopes = expansion.gradient(x.reshape(-1, 1), np.repeat(statement.piece, 2)).reshape(x.shape)
+    return statement.A(x, statement.piece) * slopes
