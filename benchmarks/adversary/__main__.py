@@ -5,13 +5,13 @@
     python -m benchmarks.adversary --check [--only CLASS]     are the closed forms right? (no solve)
     python -m benchmarks.adversary --list                     names, classes, tolerances
     python -m benchmarks.adversary --one NAME [--seed 0]      one problem in this process
-    python -m benchmarks.adversary --draw                     write aside.txt: a third of the names, drawn with a fixed seed
+    python -m benchmarks.adversary --draw                     write aside.txt: a third, drawn with a fixed seed
 
 From the root of the repository, with jumpnet installed (or src on the PYTHONPATH). Every problem has a closed form, or
 functionals with known values (symmetries, balances); `--check` verifies each closed form by differences of the
-equation, jumps and boundary conditions at random points. Each run is done by a worker that is killed when its time is over.
-Per run: status, estimate and true RMS error (both relative to the variation of u, its RMS deviation from its mean), tol,
-estimate / error, seconds. Counted, by class:
+equation, jumps and boundary conditions at random points. Each run is done by a worker that is killed when its CPU time
+is over. Per run: status, estimate and true RMS error (both relative to the variation of u, its RMS deviation from its
+mean), tol, estimate / error, CPU seconds. Counted, by class:
 
 - false: CONVERGED with a true error above 3 tol times the variation;
 - off: CONVERGED, error above 1e-10 of the variation, estimate / error not in [1/3, 100];
@@ -31,16 +31,19 @@ from benchmarks.adversary import registry, tables
 from benchmarks.adversary.check import check
 from benchmarks.adversary.pool import run_all
 from benchmarks.adversary.work import Run, run, serve
+
 from jumpnet.errors import JumpnetError
 
 
 def main() -> None:
     """Do what the arguments say."""
-    parser = argparse.ArgumentParser(prog="benchmarks.adversary", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="benchmarks.adversary", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--part", choices=("seen", "aside", "all"), default="seen")
     parser.add_argument("--only", metavar="CLASS", help="a class (or several, with commas), or the name of a problem")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds for each run")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds of CPU time for each run")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--network", action="store_true", help="train networks on the problems marked for it")
     parser.add_argument("--verify", action="store_true", help="pass verify=True to solve")
@@ -91,7 +94,10 @@ def checked(given: argparse.Namespace) -> None:
             continue
         fine = found.fine(case.slack)
         wrong += [] if fine else [case.name]
-        print(f"{'ok' if fine else 'WRONG':6} {found.pde:8.1e} {found.boundary:8.1e} {found.jumps:8.1e}  {case.name}", flush=True)
+        print(
+            f"{'ok' if fine else 'WRONG':6} {found.pde:8.1e} {found.boundary:8.1e} {found.jumps:8.1e}  {case.name}",
+            flush=True,
+        )
     print(f"{count} closed forms, {len(wrong)} wrong: {wrong or 'none'}")
     sys.exit(bool(wrong))
 

@@ -1,19 +1,22 @@
-"""Bodies in space beyond concentric balls: ellipsoids, cylinders, slabs, narrow sources, symmetric pairs, chains of disks."""
+"""Bodies in space: ellipsoids, cylinders, slabs, narrow sources, symmetric pairs; chains of disks."""
 
+# ruff: noqa: E731 (formulas are written as formulas)
+
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
+from benchmarks.adversary.cases import Array, Case, by_piece, everywhere, on_boundary, symmetry
+from benchmarks.adversary.layers import along, concentric, flat
 from scipy import special
 
 import jumpnet as jn
-from benchmarks.adversary.cases import Array, Case, by_piece, everywhere, on_boundary, symmetry
-from benchmarks.adversary.layers import along, concentric, flat
 
 CUBE = jn.Box((-1, -1, -1), (1, 1, 1))
 
 
 def ellipsoid(axes: Sequence[float], k: float, tol: float, *, network: bool = False) -> Case:
-    """An ellipsoid in a field along x1: uniform inside, outside by the integral of the confocal coordinate (Carlson's RD)."""
+    """An ellipsoid in a field along x1: uniform inside, outside by the confocal coordinate and Carlson's RD."""
     a2 = np.array(axes) ** 2
     volume = np.prod(axes)
 
@@ -40,8 +43,7 @@ def ellipsoid(axes: Sequence[float], k: float, tol: float, *, network: bool = Fa
 
 
 def _confocal(x: Array, a2: Array) -> Array:
-    """The largest root q of sum x_i^2/(a_i^2 + q) = 1, by Newton's rule from above (the function is convex and falls)."""
-    q = np.sum(x**2, axis=1)  # the sum is below 1 there: to the right of the root ... start from the left instead
+    """The largest root q of sum x_i^2/(a_i^2 + q) = 1, by Newton's rule from the left."""
     low = np.max(x**2 - a2, axis=1)  # here the sum is at least 1
     q = np.maximum(low, -np.min(a2) * (1 - 1e-9))
     for _ in range(100):
@@ -54,7 +56,7 @@ def _confocal(x: Array, a2: Array) -> Array:
     return q
 
 
-def cylinder(k: float, tol: float, turned: bool = False) -> Case:
+def cylinder(k: float, tol: float, squared: bool = False) -> Case:
     """A cylinder through the box along x3: the plane's solution."""
     plane = concentric([0.4], [1.0, k])
 
@@ -62,9 +64,9 @@ def cylinder(k: float, tol: float, turned: bool = False) -> Case:
         return plane(x[:, :2], piece)
 
     def build() -> jn.Problem:
-        rod = jn.LevelSet("x1**2 + x2**2 - 0.16", 3) if turned else jn.LevelSet("sqrt(x1**2 + x2**2) - 0.4", 3)
+        rod = jn.LevelSet("x1**2 + x2**2 - 0.16", dim=3) if squared else jn.LevelSet("sqrt(x1**2 + x2**2) - 0.4", dim=3)
         parts = jn.Partition(CUBE, [rod])
-        g = lambda x: exact(np.asarray(x), (np.hypot(x[:, 0], x[:, 1]) < 0.4).astype(int))  # noqa: E731
+        g = lambda x: exact(np.asarray(x), (np.hypot(x[:, 0], x[:, 1]) < 0.4).astype(int))
         sides = {"x1": jn.Dirichlet(g), "x2": jn.Dirichlet(g), "x3": jn.Neumann(0.0)}
         return jn.Problem(parts, A=[1.0, k], boundary=sides)
 
@@ -80,15 +82,15 @@ def slab(axis: int, widths: Sequence[float], A: Sequence[float], tol: float, nam
         upper = [1.0, 1.0, 1.0]
         upper[axis] = ends[-1]
         boxes = []
-        for a, b in zip(ends[1:-1], ends[2:], strict=True):
+        for a, b in itertools.pairwise(ends[1:]):
             low, high = [0.0] * 3, list(upper)
             low[axis], high[axis] = a, b
-            boxes.append(jn.Box(low, high))
-        sides = {f"x{i + 1}": jn.Neumann(0.0) for i in range(3) if i != axis}
+            boxes.append(jn.Box(tuple(low), tuple(high)))
+        sides: dict = {f"x{i + 1}": jn.Neumann(0.0) for i in range(3) if i != axis}
         for sign, key, default in (("-", "first", (1.0, 0.0, 0.0)), ("+", "last", (1.0, 0.0, 1.0))):
             alpha, beta, g = given.get(key, default)
             sides[f"x{axis + 1}{sign}"] = jn.Robin(alpha / beta, g / beta) if beta else jn.Dirichlet(g)
-        parts = jn.Partition(jn.Box((0, 0, 0), upper), boxes)
+        parts = jn.Partition(jn.Box((0, 0, 0), tuple(upper)), boxes)
         return jn.Problem(parts, A=list(A), f=given.get("f", [0.0] * len(A)), boundary=sides)
 
     return Case(name, "stacks", build, tol, exact, slack=10.0)
@@ -123,9 +125,8 @@ def _pairs() -> list[Case]:
 
 def _narrow() -> list[Case]:
     """A source of width w in space: u = -(w^2 sqrt(pi)/4) erf(r/w) w/r."""
-    made = []
+    made, c = [], np.array([0.1, -0.2, 0.15])
     for w, tol in ((0.3, 1e-6), (0.05, 1e-3)):
-        c = np.array([0.1, -0.2, 0.15])
 
         def u(x: Array, w: float = w) -> Array:
             t = np.sqrt(np.sum((x - c) ** 2, axis=1)) / w
@@ -137,7 +138,16 @@ def _narrow() -> list[Case]:
             f = f"exp(-((x1 - 0.1)**2 + (x2 + 0.2)**2 + (x3 - 0.15)**2)/{w**2!r})/{w**2!r}"
             return jn.Problem(jn.Partition(CUBE), f=f, boundary=jn.Dirichlet(u))
 
-        made.append(Case(f"cube: source of width {w:g}", "narrow", build, tol, everywhere(u), focus=((list(c - 2 * w), list(c + 2 * w)),)))
+        made.append(
+            Case(
+                f"cube: source of width {w:g}",
+                "narrow",
+                build,
+                tol,
+                everywhere(u),
+                focus=((list(c - 2 * w), list(c + 2 * w)),),
+            )
+        )
     return made
 
 
@@ -161,7 +171,7 @@ def cases() -> list[Case]:
         ellipsoid((0.1, 0.6, 0.5), 1e-3, 1e-3),
         ellipsoid((0.6, 0.6, 0.03), 1e2, 1e-3),
         cylinder(20.0, 1e-6),
-        cylinder(1e-3, 1e-3, turned=True),
+        cylinder(1e-3, 1e-3, squared=True),
         slab(2, [0.3, 1e-3, 0.5], [1.0, 1e-4, 10.0], 1e-6, "cube: film of 1e-3 between slabs"),
         slab(2, [0.2, 0.1, 0.2, 0.5], [0.3, 100.0, 200.0, 0.026], 1e-3, "cube: board, chip, slab, air with ambient 25",
              f=[0.0, -1.0, 0.0, 0.0], first=(0.5, 1.0, 12.5), last=(1.0, 1.0, 25.0)),

@@ -87,8 +87,10 @@ def net_flux(parts: Sequence[str], value: float, scale: float) -> Defect:
     return Defect(name, lambda s: abs(sum(s.net_flux(part).value for part in parts) - value), scale)
 
 
-def symmetry(images: Callable[[Array], list[tuple[float, Array]]], constant: float, scale: float, half: float) -> Defect:
-    """The sum of weights times u at a point's images is a constant, at points of a box [-half, half]^d in the domain."""
+def symmetry(
+    images: Callable[[Array], list[tuple[float, Array]]], constant: float, scale: float, half: float
+) -> Defect:
+    """The sum of weights times u at a point's images is a constant, at points of the box [-half, half]^d."""
 
     def measure(solution: Any) -> float:
         rng = np.random.default_rng(4711)

@@ -9,10 +9,10 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-
-import jumpnet as jn
 from benchmarks.adversary.cases import Array, Case, Exact
 from benchmarks.adversary.truth import regions
+
+import jumpnet as jn
 
 STEPS = 10.0 ** np.arange(-1.0, -10.5, -0.5)
 FIRST = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / 60
@@ -172,7 +172,7 @@ def _flux_scale(problem: jn.Problem, variation: float) -> float:
     return lowest * variation / float(np.max(_lengths(problem, 0)))
 
 
-def _periodic(problem, exact, x, normals, labels, g, flux, size, scale) -> float:  # noqa: PLR0913
+def _periodic(problem, exact, x, normals, labels, g, flux, size, scale) -> float:
     """Values and fluxes on opposite sides."""
     low, high = (np.asarray(b) for b in problem.partition.bounds)
     lower = normals.sum(axis=1) < 0

@@ -1,10 +1,14 @@
 """Corners of domains and of materials, slits and wedges: powers of the distance with exponents in closed form."""
 
+# ruff: noqa: E731 (formulas are written as formulas)
+
+from typing import Any
+
 import numpy as np
+from benchmarks.adversary.cases import Array, Case, by_piece, everywhere
 from scipy import optimize, special
 
 import jumpnet as jn
-from benchmarks.adversary.cases import Array, Case, by_piece, everywhere
 
 NEAR = (([-0.1, -0.1], [0.1, 0.1]), ([-0.01, -0.01], [0.01, 0.01]))
 
@@ -17,13 +21,13 @@ def _polar(x: Array, cut: float) -> tuple[Array, Array]:
 
 def sector(opening: float) -> list[tuple[float, float]]:
     """The corners of a polygon with an angle at 0 between the directions 0 and opening, on the rim of a square."""
-    rim = lambda t: (np.cos(t) / max(abs(np.cos(t)), abs(np.sin(t))), np.sin(t) / max(abs(np.cos(t)), abs(np.sin(t))))  # noqa: E731
+    rim = lambda t: (np.cos(t) / max(abs(np.cos(t)), abs(np.sin(t))), np.sin(t) / max(abs(np.cos(t)), abs(np.sin(t))))
     turns = [t for t in np.pi / 4 * np.array([1, 3, 5, 7]) if 1e-9 < t < opening - 1e-9]
     return [(0.0, 0.0), (1.0, 0.0), *(rim(t) for t in turns), rim(opening)]
 
 
 def reentrant(opening: float, tol: float, *, lam: float = 0.0, mixed: bool = False, network: bool = False) -> Case:
-    """u = r^q sin(q theta) (or I_q(sqrt(lam) r) for r^q), zero on both sides of the corner; mixed: Neumann on the second."""
+    """u = r^q sin(q theta), or I_q(sqrt(lam) r) for r^q: zero on both sides; mixed: Neumann on the second."""
     q = np.pi / opening * (0.5 if mixed else 1.0)
     cut = 0.5 * (opening - 2 * np.pi)
     root = np.sqrt(lam)
@@ -44,7 +48,11 @@ def reentrant(opening: float, tol: float, *, lam: float = 0.0, mixed: bool = Fal
         parts = jn.Partition(domain, boundary={"free": free})
         return jn.Problem(parts, lam=lam, boundary={"free": jn.Neumann(0.0), "boundary": jn.Dirichlet(u)})
 
-    name = f"corner of {np.degrees(opening):.0f} degrees" + (f", lam = {lam:g}" if lam else "") + (", mixed" if mixed else "")
+    name = (
+        f"corner of {np.degrees(opening):.0f} degrees"
+        + (f", lam = {lam:g}" if lam else "")
+        + (", mixed" if mixed else "")
+    )
     return Case(f"{name}, tol {tol:g}", "corners", build, tol, exact, focus=NEAR, network=network)
 
 
@@ -92,7 +100,7 @@ def wedge(opening: float, k: float, tol: float, *, odd: bool = False, network: b
     grid = np.linspace(0.05, 2.0, 400)
     signs = np.sign([equation(t) for t in grid])
     first = int(np.flatnonzero(signs[1:] != signs[:-1])[0])
-    q = float(optimize.brentq(equation, grid[first], grid[first + 1], xtol=1e-15, rtol=1e-15))
+    q: Any = optimize.brentq(equation, grid[first], grid[first + 1], xtol=1e-15)
     inside = np.sin if odd else np.cos
 
     def core(x: Array) -> Array:
@@ -107,7 +115,11 @@ def wedge(opening: float, k: float, tol: float, *, odd: bool = False, network: b
 
     exact = by_piece(rest, core)
     tip = np.tan(h)
-    corners = [(0.0, 0.0), (1.0, -tip), (1.0, tip)] if tip <= 1 else [(0.0, 0.0), (1 / tip, -1.0), (1.0, -1.0), (1.0, 1.0), (1 / tip, 1.0)]
+    corners = (
+        [(0.0, 0.0), (1.0, -tip), (1.0, tip)]
+        if tip <= 1
+        else [(0.0, 0.0), (1 / tip, -1.0), (1.0, -1.0), (1.0, 1.0), (1 / tip, 1.0)]
+    )
 
     def build() -> jn.Problem:
         parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Polygon(corners)])
@@ -135,7 +147,15 @@ def change(tol: float, *, power: float = 0.5, domain: str = "mid-side", network:
         sides = {s: jn.Dirichlet(u) for s in ("left", "right", "top")}
         return jn.Problem(parts, boundary={"cold": jn.Dirichlet(0.0), "bottom": jn.Neumann(0.0), **sides})
 
-    return Case(f"Neumann turns Dirichlet in mid-side, r^{power:g}, tol {tol:g}", "jumping", build, tol, everywhere(u), focus=NEAR, network=network)  # noqa: E501
+    return Case(
+        f"Neumann turns Dirichlet in mid-side, r^{power:g}, tol {tol:g}",
+        "jumping",
+        build,
+        tol,
+        everywhere(u),
+        focus=NEAR,
+        network=network,
+    )
 
 
 def change_layered(tol: float) -> Case:
@@ -159,7 +179,7 @@ def change_layered(tol: float) -> Case:
     def build() -> jn.Problem:
         box = jn.Box((-1, 0), (1, 1))
         parts = jn.Partition(box, [jn.Box((0, 0), (1, 1))], boundary={"cold": "x2 < 1e-12 and x1 < 0"})
-        g = lambda x: exact(np.asarray(x), (x[:, 0] > 0).astype(int))  # noqa: E731
+        g = lambda x: exact(np.asarray(x), (x[:, 0] > 0).astype(int))
         sides = {s: jn.Dirichlet(g) for s in ("left", "right", "top")}
         return jn.Problem(parts, A=[1.0, k], boundary={"cold": jn.Dirichlet(0.0), "bottom": jn.Neumann(0.0), **sides})
 
@@ -195,4 +215,3 @@ def cases() -> list[Case]:
         change(1e-6, power=1.5),
         change_layered(1e-6),
     ]
-

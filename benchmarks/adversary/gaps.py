@@ -1,14 +1,16 @@
 """Two disks, or a disk beside a wall, at any distance: series in bipolar coordinates; touching disks by their images.
 
-With omega = log((z + a)/(z - a)) = tau - i sigma, circles tau = +-t0 have centres +-a coth(t0) and radii a/sinh(t0), and
+With omega = log((z + a)/(z - a)) = tau - i sigma, circles tau = +-t have centres +-a coth(t), radii a/sinh(t), and
 
     z = a coth(omega/2),      x = a + 2 a sum exp(-n tau) cos(n sigma) for tau > 0.
 """
 
+# ruff: noqa: E731 (formulas are written as formulas)
+
 import numpy as np
+from benchmarks.adversary.cases import Array, Case, Exact, by_piece, on_boundary
 
 import jumpnet as jn
-from benchmarks.adversary.cases import Array, Case, Exact, by_piece, on_boundary
 
 SQUARE = jn.Box((-1, -1), (1, 1))
 
@@ -45,7 +47,7 @@ def two_disks_exact(radius: float, gap: float, k: float, across: bool) -> Exact:
         return np.log((z + a) / (z - a))
 
     def part(values: Array) -> Array:
-        return -values.imag if across else values.real
+        return -np.imag(values) if across else np.real(values)
 
     def outside(x: Array) -> Array:
         w = omega(_complex(x))
@@ -57,7 +59,7 @@ def two_disks_exact(radius: float, gap: float, k: float, across: bool) -> Exact:
         # B_n = A_n (exp(2 n t0) -+ 1)/2 beside the 2 a of x itself.
         factor = 0.5 * scaled * ((1 + e) if across else (1 - e))
         total = _series(factor, np.exp(-w))
-        return x[:, 1 if across else 0] + (total.imag if across else total.real)
+        return x[:, 1 if across else 0] + (np.imag(total) if across else np.real(total))
 
     def left(x: Array) -> Array:
         mirrored = x * np.array([-1.0, 1.0])
@@ -84,7 +86,7 @@ def wall(gap: float, k: float, tol: float) -> Case:
     """A disk beside a cold flat wall: the right half of two disks."""
     radius = 0.3
     full, c = two_disks_exact(radius, gap, k, across=False), radius + gap / 2
-    exact: Exact = lambda x, piece: full(x, 2 * piece)  # noqa: E731
+    exact: Exact = lambda x, piece: full(x, 2 * piece)
 
     def build() -> jn.Problem:
         parts = jn.Partition(jn.Box((0, -1), (1, 1)), [jn.Disk((c, 0.0), radius)])
@@ -92,14 +94,22 @@ def wall(gap: float, k: float, tol: float) -> Case:
         return jn.Problem(parts, A=[1.0, k], boundary={"left": jn.Dirichlet(0.0), **sides})
 
     width = np.sqrt(radius * gap)
-    return Case(f"disk at {gap / 2:g} from a cold wall, k = {k:g}", "gaps", build, tol, exact, focus=(([0.0, -2 * width], [2 * width, 2 * width]),), slack=1e2)  # noqa: E501
+    return Case(
+        f"disk at {gap / 2:g} from a cold wall, k = {k:g}",
+        "gaps",
+        build,
+        tol,
+        exact,
+        focus=(([0.0, -2 * width], [2 * width, 2 * width]),),
+        slack=1e2,
+    )
 
 
 def curved_wall(gap: float, k: float, tol: float, inner: float = 0.4) -> Case:
     """A disk in the unit disk, with a gap between them, u = x1 on the outer circle.
 
-    Circles t1 < t2 around the focus a: radii a/sinh(t), centres a coth(t). In the ring u = a + sum (P e^-n tau + Q e^n tau)
-    cos(n sigma), in the disk u = a + sum B e^-n tau cos(n sigma), both in coordinates with the foci at +-a.
+    Circles t1 < t2 around the focus a. In the ring u = a + sum (P e^-n tau + Q e^n tau) cos(n sigma), in the disk
+    u = a + sum B e^-n tau cos(n sigma), both in coordinates with the foci at +-a.
     """
     d = 1.0 - inner - gap  # the distance of the centres
     # a^2 = c1^2 - 1 = c2^2 - inner^2 with c1 - c2 = d; the inner circle has the larger t and the smaller centre.
@@ -122,9 +132,9 @@ def curved_wall(gap: float, k: float, tol: float, inner: float = 0.4) -> Case:
     def ring(x: Array) -> Array:
         w = omega(x)
         total = _series(P, np.exp(-w)) + beta * _series(P, np.exp(w - 2 * t2))
-        return a + total.real - c1
+        return a + np.real(total) - c1
 
-    exact = by_piece(ring, lambda x: a + _series(B, np.exp(-omega(x))).real - c1)
+    exact = by_piece(ring, lambda x: a + np.real(_series(B, np.exp(-omega(x)))) - c1)
 
     def build() -> jn.Problem:
         parts = jn.Partition(jn.Disk((0.0, 0.0), 1.0), [jn.Disk((-d, 0.0), inner)])
@@ -143,7 +153,7 @@ def touching_exact(R: float, k: float, across: bool) -> Exact:
     strength = beta**m * (-1.0) ** ((m - 1) * across)
 
     def pick(values: Array) -> Array:
-        return -values.imag if across else values.real
+        return -np.imag(values) if across else np.real(values)
 
     def outside(x: Array) -> Array:
         z = _complex(x)
@@ -159,7 +169,7 @@ def touching_exact(R: float, k: float, across: bool) -> Exact:
         for s, j in zip(strength, m, strict=True):
             # A_n (exp(2 n t0) -+ 1)/2 of the series for a gap, in the limit.
             total += s * (R * z / ((j - 1) * z + R) - sign * R * z / (j * z + R))
-        return x[:, 1 if across else 0] - (total.imag if across else total.real)
+        return x[:, 1 if across else 0] - (np.imag(total) if across else np.real(total))
 
     def left(x: Array) -> Array:
         mirrored = x * np.array([-1.0, 1.0])
@@ -185,14 +195,22 @@ def touching_wall(k: float, tol: float) -> Case:
     """A disk that touches a cold flat wall: the right half of two that touch."""
     R = 0.4
     full = touching_exact(R, k, across=False)
-    exact: Exact = lambda x, piece: full(x, 2 * piece)  # noqa: E731
+    exact: Exact = lambda x, piece: full(x, 2 * piece)
 
     def build() -> jn.Problem:
         parts = jn.Partition(jn.Box((0, -1), (1, 1)), [jn.Disk((R, 0.0), R)])
         sides = {s: jn.Dirichlet(on_boundary(exact)) for s in ("right", "bottom", "top")}
         return jn.Problem(parts, A=[1.0, k], boundary={"left": jn.Dirichlet(0.0), **sides})
 
-    return Case(f"disk that touches a cold wall, k = {k:g}", "cusps", build, tol, exact, focus=(([0.0, -0.1], [0.1, 0.1]),), slack=1e2)
+    return Case(
+        f"disk that touches a cold wall, k = {k:g}",
+        "cusps",
+        build,
+        tol,
+        exact,
+        focus=(([0.0, -0.1], [0.1, 0.1]),),
+        slack=1e2,
+    )
 
 
 def cases() -> list[Case]:

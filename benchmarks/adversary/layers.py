@@ -1,12 +1,14 @@
 """Closed forms in layers: flat ones and concentric ones, from small linear systems for the coefficients."""
 
+# ruff: noqa: E731 (formulas are written as formulas)
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy import special
-
 from benchmarks.adversary.cases import Array, Exact
+from scipy import special
 
 Function = Callable[[Array], Array]
 End = tuple[float, float, float]
@@ -25,15 +27,17 @@ class Profile:
         result = np.empty(len(s))
         for k, (p0, p1, p) in enumerate(self.values):
             mine = layer == k
+            if not mine.any():
+                continue
             c0, c1 = self.coefficients[2 * k : 2 * k + 2]
             result[mine] = c0 * p0(s[mine]) + c1 * p1(s[mine]) + p(s[mine])
         return result
 
 
-def _solved(values, slopes, A: Sequence[float], ends: Sequence[float], first: End, last: End, R, v, w) -> Profile:  # noqa: PLR0913
+def _solved(values, slopes, A: Sequence[float], ends: Sequence[float], first: End, last: End, R, v, w) -> Profile:
     """The coefficients from two end conditions (normals -1 and +1 along s) and two conditions between layers.
 
-    Layers are numbered along s; between layers k and k + 1 at s: u_k - u_(k+1) = v - R A u' and the flux A u' changes by
+    Layers are numbered along s; between layers k and k + 1: u_k - u_(k+1) = v - R A u' (the mean of both sides) and
     A u'_k - A u'_(k+1) = -w (the normal points from k + 1 to k, against s).
     """
     n = len(A)
@@ -133,10 +137,10 @@ def concentric(
     zero, middle = [0.0] * n, np.zeros(dim) if center is None else np.asarray(center, float)
     lam, f, R = lam or zero, f or zero, R or zero
     edges = [outer or 2.0 * radii[0], *radii, 0.0]
-    bases = [_round_basis(edges[k + 1], edges[k], A[k], lam[k], f[k], order, dim) for k in range(n)]
+    bases: list[Any] = [_round_basis(edges[k + 1], edges[k], A[k], lam[k], f[k], order, dim) for k in range(n)]
     # s runs inwards from layer to layer; its slopes are minus those of r.
-    values = [b[0] for b in bases]
-    slopes = [tuple((lambda r, p=p: -p(r)) for p in b[1]) for b in bases]
+    values: list[Any] = [b[0] for b in bases]
+    slopes: list[Any] = [tuple((lambda r, p=p: -p(r)) for p in b[1]) for b in bases]
     # At the core only the regular function may be left: its partner's coefficient is zero.
     core = values[-1]
     values[-1], slopes[-1] = (core[0], np.zeros_like, core[2]), (slopes[-1][0], np.zeros_like, slopes[-1][2])
@@ -215,9 +219,9 @@ def _bessel(k: float, inner: float, outer: float, m: int, dim: int, decaying: bo
     """Scaled (modified) Bessel functions with slopes; in space order 0 only: sinh(k r)/r and exp(-k r)/r and so on."""
     if dim == 3:
         if decaying:
-            up = lambda r: (np.exp(k * (r - outer)) - np.exp(-k * (r + outer))) / r  # noqa: E731
-            dup = lambda r: k * (np.exp(k * (r - outer)) + np.exp(-k * (r + outer))) / r - up(r) / r  # noqa: E731
-            down = lambda r: np.exp(-k * (r - inner)) / r  # noqa: E731
+            up = lambda r: (np.exp(k * (r - outer)) - np.exp(-k * (r + outer))) / r
+            dup = lambda r: k * (np.exp(k * (r - outer)) + np.exp(-k * (r + outer))) / r - up(r) / r
+            down = lambda r: np.exp(-k * (r - inner)) / r
             return (up, dup), (down, lambda r: -(k + 1 / r) * down(r))
         return (
             (lambda r: np.sin(k * r) / r, lambda r: k * np.cos(k * r) / r - np.sin(k * r) / r**2),

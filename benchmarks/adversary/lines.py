@@ -1,11 +1,13 @@
 """One dimension: layers, resonances, layers at boundaries, varying and degenerate coefficients, narrow sources."""
 
+# ruff: noqa: E731 (formulas are written as formulas)
+
 import numpy as np
+from benchmarks.adversary.cases import Array, Case, Exact, everywhere
+from benchmarks.adversary.layers import along, flat
 from scipy import special
 
 import jumpnet as jn
-from benchmarks.adversary.cases import Array, Case, Exact, everywhere
-from benchmarks.adversary.layers import along, flat
 
 LINE = jn.Interval(0.0, 1.0)
 
@@ -54,7 +56,7 @@ def layered(name: str, group: str, tol: float, ends, A, *, network: bool = False
     )
 
 
-def _smooth(name, group, tol, A, lam, f, u, *, focus=(), network=False, slack=1.0, domain=LINE) -> Case:  # noqa: PLR0913
+def _smooth(name, group, tol, A, lam, f, u, *, focus=(), network=False, slack=1.0, domain=LINE) -> Case:
     """A case of one piece with Dirichlet data from the formula."""
     exact: Exact = everywhere(lambda x: u(x[:, 0]))
     low, high = domain.a, domain.b
@@ -104,10 +106,14 @@ def _layers() -> list[Case]:
     for k, tol in ((1e3, 1e-8), (1e-6, 1e-6), (1e12, 1e-8), (1e-12, 1e-8)):
         name = f"line: heated layer of A = {k:g}"
         ends = [0.0, 0.4, 0.6, 1.0]
-        made.append(layered(name, "contrasts", tol, ends, [1.0, k, 1.0], f=[0.0, -1.0, 0.0], network=k == 1e3, slack=1e3))
+        made.append(
+            layered(name, "contrasts", tol, ends, [1.0, k, 1.0], f=[0.0, -1.0, 0.0], network=k == 1e3, slack=1e3)
+        )
     for width, k, tol in ((1e-3, 1e-3, 1e-8), (1e-5, 1e-5, 1e-8), (1e-7, 1e-7, 1e-6)):
         name = f"line: film of width {width:g} and A = {k:g}"
-        made.append(layered(name, "thin", tol, [0.0, 0.5, 0.5 + width, 1.0], [1.0, k, 2.0], network=k == 1e-3, slack=1e2))
+        made.append(
+            layered(name, "thin", tol, [0.0, 0.5, 0.5 + width, 1.0], [1.0, k, 2.0], network=k == 1e-3, slack=1e2)
+        )
     ends = np.linspace(0.0, 1.0, 61).tolist()
     A = [1.0 if k % 2 else 1e4 for k in range(60)]
     made.append(layered("line: 60 layers, 1 and 1e4", "chains", 1e-6, ends, A, f=[-1.0] * 60, slack=10.0))
@@ -131,35 +137,76 @@ def _varying() -> list[Case]:
     """A of x: steep, nearly degenerate, oscillating; 1-D integrals of 1/A in closed form."""
     made = []
     for k, tol, net in ((50.0, 1e-3, False), (50.0, 1e-8, False), (100.0, 1e-3, True), (-100.0, 1e-6, False)):
-        u = lambda x, k=k: np.expm1(-k * x) / np.expm1(-k)  # noqa: E731
+        u = lambda x, k=k: np.expm1(-k * x) / np.expm1(-k)
         at = 0.0 if k > 0 else 1.0
         focus = (([at - 0.1], [at + 0.1]),)
-        made.append(_smooth(f"line: A = exp({k:g} x), tol {tol:g}", "varying", tol, f"exp({k:g}*x1)", 0.0, 0.0, u, focus=focus, network=net))  # noqa: E501
+        made.append(
+            _smooth(
+                f"line: A = exp({k:g} x), tol {tol:g}",
+                "varying",
+                tol,
+                f"exp({k:g}*x1)",
+                0.0,
+                0.0,
+                u,
+                focus=focus,
+                network=net,
+            )
+        )
     k = 50.0
     # A u' = -x + c with u(0) = u(1) = 0.
     rise, bend = -np.expm1(-k) / k, (1 - (1 + k) * np.exp(-k)) / k**2
     c = bend / rise
-    u = lambda x: c * -np.expm1(-k * x) / k - (1 - (1 + k * x) * np.exp(-k * x)) / k**2  # noqa: E731
-    made.append(_smooth("line: A = exp(50 x), heated", "varying", 1e-3, "exp(50*x1)", 0.0, -1.0, u, focus=(([0.0], [0.1]),)))
+    u = lambda x: c * -np.expm1(-k * x) / k - (1 - (1 + k * x) * np.exp(-k * x)) / k**2
+    made.append(
+        _smooth("line: A = exp(50 x), heated", "varying", 1e-3, "exp(50*x1)", 0.0, -1.0, u, focus=(([0.0], [0.1]),))
+    )
     for e, tol in ((1e-2, 1e-8), (1e-4, 1e-6), (1e-8, 1e-6)):
-        u = lambda x, e=e: np.log1p(x / e) / np.log1p(1 / e)  # noqa: E731
+        u = lambda x, e=e: np.log1p(x / e) / np.log1p(1 / e)
         focus = (([0.0], [1e-2]), ([0.0], [10 * e]))
         made.append(_smooth(f"line: A = x + {e:g}", "varying", tol, f"x1 + {e:g}", 0.0, 0.0, u, focus=focus))
     e = 1e-6
-    u = lambda x: (np.sqrt(x + e) - np.sqrt(e)) / (np.sqrt(1 + e) - np.sqrt(e))  # noqa: E731
-    made.append(_smooth("line: A = sqrt(x + 1e-6)", "varying", 1e-6, "sqrt(x1 + 1e-6)", 0.0, 0.0, u, focus=(([0.0], [1e-4]),)))
-    u = lambda x: ((x + 1e-3) ** 2 - 1e-6) / (1.001**2 - 1e-6)  # noqa: E731
+    u = lambda x: (np.sqrt(x + e) - np.sqrt(e)) / (np.sqrt(1 + e) - np.sqrt(e))
+    made.append(
+        _smooth("line: A = sqrt(x + 1e-6)", "varying", 1e-6, "sqrt(x1 + 1e-6)", 0.0, 0.0, u, focus=(([0.0], [1e-4]),))
+    )
+    u = lambda x: ((x + 1e-3) ** 2 - 1e-6) / (1.001**2 - 1e-6)
     made.append(_smooth("line: A = 1/(x + 0.001)", "varying", 1e-8, "1/(x1 + 0.001)", 0.0, 0.0, u))
     for n, tol in ((200, 1e-6), (2000, 1e-3)):
-        u = lambda x, n=n: x + 0.9 / n * (1 - np.cos(n * x))  # noqa: E731
+        u = lambda x, n=n: x + 0.9 / n * (1 - np.cos(n * x))
         made.append(_smooth(f"line: 1/A = 1 + 0.9 sin({n} x)", "varying", tol, f"1/(1 + 0.9*sin({n}*x1))", 0.0, 0.0, u))
     # Euler's equation: (x^2 u')' - 2 u = 0 has x and x^-2.
-    u = lambda x: x**-2.0  # noqa: E731
-    made.append(_smooth("line: A = x^2 near 0.01", "varying", 1e-6, "x1**2", 2.0, 0.0, u, focus=(([0.01], [0.05]),), domain=jn.Interval(0.01, 1.0)))  # noqa: E501
+    u = lambda x: x**-2.0
+    made.append(
+        _smooth(
+            "line: A = x^2 near 0.01",
+            "varying",
+            1e-6,
+            "x1**2",
+            2.0,
+            0.0,
+            u,
+            focus=(([0.01], [0.05]),),
+            domain=jn.Interval(0.01, 1.0),
+        )
+    )
     # Airy: u'' - K x u = 0.
     scale = 1e6 ** (1 / 3)
-    u = lambda x: special.airy(scale * x)[0]  # noqa: E731
-    made.append(_smooth("line: Airy, lam = 1e6 x from -0.5", "lam", 1e-6, 1.0, "1e6*x1", 0.0, u, domain=jn.Interval(-0.5, 1.0), slack=10.0, network=True))  # noqa: E501
+    u = lambda x: special.airy(scale * x)[0]
+    made.append(
+        _smooth(
+            "line: Airy, lam = 1e6 x from -0.5",
+            "lam",
+            1e-6,
+            1.0,
+            "1e6*x1",
+            0.0,
+            u,
+            domain=jn.Interval(-0.5, 1.0),
+            slack=10.0,
+            network=True,
+        )
+    )
     return made
 
 
@@ -188,9 +235,11 @@ def _neumann() -> list[Case]:
         ends = {"left": jn.Neumann(-1.0), "right": jn.Neumann(1.0)}
         return jn.Problem(parts, A=[1.0, 1e4], boundary=ends, mean=25.0)
 
-    rough = lambda x, p: np.where(p == 0, x[:, 0], 0.5 + (x[:, 0] - 0.5) / 1e4)  # noqa: E731
+    rough = lambda x, p: np.where(p == 0, x[:, 0], 0.5 + (x[:, 0] - 0.5) / 1e4)
     mean = 0.5 * 0.25 + 0.5 * (0.5 + 0.25 / 1e4)
-    made = [Case("line: Neumann, mean 25", "neumann", build, 1e-8, lambda x, p: rough(x, p) - mean + 25.0, network=True)]
+    made = [
+        Case("line: Neumann, mean 25", "neumann", build, 1e-8, lambda x, p: rough(x, p) - mean + 25.0, network=True)
+    ]
 
     def pulled() -> jn.Problem:
         parts = jn.Partition.chain([0.0, 0.5, 1.0])

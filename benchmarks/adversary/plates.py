@@ -1,12 +1,14 @@
 """Plates: jumping and narrow data, hot lids, varying coefficients, narrow sources, layers at sides."""
 
+# ruff: noqa: E731 (formulas are written as formulas)
+
 from collections.abc import Callable
 
 import numpy as np
+from benchmarks.adversary.cases import Array, Case, everywhere, symmetry, value_at
 from scipy import special
 
 import jumpnet as jn
-from benchmarks.adversary.cases import Array, Case, everywhere, symmetry, value_at
 
 SQUARE = jn.Box((-1, -1), (1, 1))
 HALF = jn.Box((-1, 0), (1, 1))
@@ -36,7 +38,10 @@ def _lids() -> list[Case]:
     corners = (([-1.0, 0.9], [-0.9, 1.0]), ([0.9, 0.9], [1.0, 1.0]))
 
     def bare() -> jn.Problem:
-        return jn.Problem(jn.Partition(SQUARE), boundary={"top": jn.Dirichlet(1.0), "x1": jn.Dirichlet(0.0), "bottom": jn.Dirichlet(0.0)})
+        return jn.Problem(
+            jn.Partition(SQUARE),
+            boundary={"top": jn.Dirichlet(1.0), "x1": jn.Dirichlet(0.0), "bottom": jn.Dirichlet(0.0)},
+        )
 
     def disk(k: float, radius: float) -> jn.Problem:
         sides = {"top": jn.Dirichlet(1.0), "x1": jn.Dirichlet(0.0), "bottom": jn.Dirichlet(0.0)}
@@ -50,7 +55,9 @@ def _lids() -> list[Case]:
     ]
     for k, radius, tol in ((10.0, 0.4, 1e-8), (10.0, 0.4, 1e-3), (1e4, 0.8, 1e-6), (1e-3, 0.98, 1e-3)):
         name = f"hot lid with a disk of {radius:g}, k = {k:g}, tol {tol:g}"
-        made.append(Case(name, "jumping", lambda k=k, r=radius: disk(k, r), tol, defects=whole, why=why, network=k == 1e4))
+        made.append(
+            Case(name, "jumping", lambda k=k, r=radius: disk(k, r), tol, defects=whole, why=why, network=k == 1e4)
+        )
 
     def squared() -> jn.Problem:
         sides = {"top": jn.Dirichlet(1.0), "x1": jn.Dirichlet(0.0), "bottom": jn.Dirichlet(0.0)}
@@ -93,7 +100,9 @@ def _angles() -> list[Case]:
             return jn.Problem(parts, boundary={"hot": jn.Dirichlet(1.0), "bottom": jn.Dirichlet(0.0), **sides})
 
         around = (([-3 * e, 0.0], [3 * e, 3 * e]), ([-0.1, 0.0], [0.1, 0.1]))
-        made.append(Case(f"hot band of half width {e:g}", "jumping", heated, tol, lambda x, p, e=e: band(x, e), focus=around))
+        made.append(
+            Case(f"hot band of half width {e:g}", "jumping", heated, tol, lambda x, p, e=e: band(x, e), focus=around)
+        )
     return made
 
 
@@ -111,7 +120,17 @@ def _gaussian_data() -> list[Case]:
             return jn.Problem(jn.Partition(HALF), boundary={"bottom": low, **sides})
 
         near = (([c - 3 * s, 0.0], [c + 3 * s, 3 * s]), ([c - 30 * s, 0.0], [c + 30 * s, 30 * s]))
-        made.append(Case(f"Dirichlet data of width {s:g}, tol {tol:g}", "narrow", build, tol, everywhere(u), focus=near, network=s == 0.1))
+        made.append(
+            Case(
+                f"Dirichlet data of width {s:g}, tol {tol:g}",
+                "narrow",
+                build,
+                tol,
+                everywhere(u),
+                focus=near,
+                network=s == 0.1,
+            )
+        )
     return made
 
 
@@ -124,22 +143,25 @@ def source_field(x: Array, center: tuple[float, ...], w: float) -> Array:
 
 
 def _gaussian_sources() -> list[Case]:
-    made = []
+    made, center = [], (0.137, -0.211)
     for w, tol in ((0.1, 1e-8), (0.03, 1e-6), (0.01, 1e-6), (1e-3, 1e-6), (1e-3, 1e-3)):
-        center = (0.137, -0.211)
-        u = lambda x, w=w: source_field(x, center, w)  # noqa: E731
+        u = lambda x, w=w: source_field(x, center, w)
 
         def build(w: float = w, u: Callable = u) -> jn.Problem:
             f = f"exp(-((x1 - {center[0]})**2 + (x2 - {center[1]})**2)/{w**2!r})/{w**2!r}"
             return jn.Problem(jn.Partition(SQUARE), f=f, boundary=jn.Dirichlet(u))
 
         near = tuple(([c - m * w for c in center], [c + m * w for c in center]) for m in (3, 15) if m * w < 0.5)
-        made.append(Case(f"source of width {w:g}, tol {tol:g}", "narrow", build, tol, everywhere(u), focus=near, network=w == 0.1))
+        made.append(
+            Case(
+                f"source of width {w:g}, tol {tol:g}", "narrow", build, tol, everywhere(u), focus=near, network=w == 0.1
+            )
+        )
 
     def beside(k: float = 10.0, w: float = 0.02) -> jn.Problem:
         f = f"exp(-((x1 - 0.3)**2 + (x2 + 0.2)**2)/{w**2!r})/{w**2!r}"
         parts = jn.Partition(SQUARE, [jn.Box((-1, -1), (0, 1))])
-        g = lambda x: exact(np.asarray(x), (x[:, 0] < 0).astype(int))  # noqa: E731
+        g = lambda x: exact(np.asarray(x), (x[:, 0] < 0).astype(int))
         return jn.Problem(parts, A=[1.0, k], f=[f, 0.0], boundary=jn.Dirichlet(g))
 
     def exact(x: Array, piece: Array, k: float = 10.0, w: float = 0.02) -> Array:
@@ -148,7 +170,16 @@ def _gaussian_sources() -> list[Case]:
         image = source_field(x, (-0.3, -0.2), w)
         return np.where(piece == 0, own - (k - 1) / (k + 1) * image, 2 / (k + 1) * own)
 
-    made.append(Case("source of width 0.02 beside a wall, k = 10", "narrow", beside, 1e-6, exact, focus=(([0.24, -0.26], [0.36, -0.14]),)))
+    made.append(
+        Case(
+            "source of width 0.02 beside a wall, k = 10",
+            "narrow",
+            beside,
+            1e-6,
+            exact,
+            focus=(([0.24, -0.26], [0.36, -0.14]),),
+        )
+    )
     return made
 
 
@@ -163,10 +194,20 @@ def _varying() -> list[Case]:
             s = x[:, 0]
             return np.exp(-(k / 2 + mu) * s) * -np.expm1(-2 * mu * (1 - s)) / -np.expm1(-2 * mu) * np.sin(q * x[:, 1])
 
-        def build(k: float = k, u: Callable = u) -> jn.Problem:
+        def steep(k: float = k, u: Callable = u) -> jn.Problem:
             return jn.Problem(jn.Partition(jn.Box((0, 0), (1, 1))), A=f"exp({k:g}*x1)", boundary=jn.Dirichlet(u))
 
-        made.append(Case(f"plate: A = exp({k:g} x), tol {tol:g}", "varying", build, tol, everywhere(u), focus=(([0.0, 0.0], [0.1, 1.0]),), network=net))
+        made.append(
+            Case(
+                f"plate: A = exp({k:g} x), tol {tol:g}",
+                "varying",
+                steep,
+                tol,
+                everywhere(u),
+                focus=(([0.0, 0.0], [0.1, 1.0]),),
+                network=net,
+            )
+        )
     for e, tol in ((1e-2, 1e-6), (1e-8, 1e-3)):
         # div((x + e) grad u) = 0: u = J-like: I0(q s) sin(q y) with s = x + e.
         q = 2 * np.pi
@@ -175,11 +216,11 @@ def _varying() -> list[Case]:
             s = x[:, 0] + e
             return special.k0(q * s) * np.sin(q * x[:, 1])
 
-        def build(e: float = e, u: Callable = bessel) -> jn.Problem:
+        def vanishing(e: float = e, u: Callable = bessel) -> jn.Problem:
             return jn.Problem(jn.Partition(jn.Box((0, 0), (1, 1))), A=f"x1 + {e:g}", boundary=jn.Dirichlet(u))
 
         near = (([0.0, 0.0], [0.01, 1.0]), ([0.0, 0.0], [100 * e, 1.0]))
-        made.append(Case(f"plate: A = x + {e:g}, K0", "varying", build, tol, everywhere(bessel), focus=near))
+        made.append(Case(f"plate: A = x + {e:g}, K0", "varying", vanishing, tol, everywhere(bessel), focus=near))
 
     def swirl(x: Array) -> Array:
         return np.exp(x[:, 0] * 3) * np.sin(4 * x[:, 1])
@@ -201,7 +242,16 @@ def _varying() -> list[Case]:
         domain = jn.Disk((0, 0), 1.0) - jn.Disk((0, 0), 0.01)
         return jn.Problem(jn.Partition(domain), A="(x1**2 + x2**2)**2", boundary=jn.Dirichlet(ring_u))
 
-    made.append(Case("ring: A = r^4 down to 0.01", "varying", ring, 1e-6, everywhere(ring_u), focus=(([-0.05, -0.05], [0.05, 0.05]),)))
+    made.append(
+        Case(
+            "ring: A = r^4 down to 0.01",
+            "varying",
+            ring,
+            1e-6,
+            everywhere(ring_u),
+            focus=(([-0.05, -0.05], [0.05, 0.05]),),
+        )
+    )
     return made
 
 
@@ -214,22 +264,33 @@ def _steep() -> list[Case]:
         def u(x: Array, s: float = root) -> Array:
             return np.exp(-s * (2 - x[:, 0] - x[:, 1])) + np.exp(-s * (1 + x[:, 0])) * np.exp(-s * (1 + x[:, 1]))
 
-        def build(lam: float = lam, u: Callable = u) -> jn.Problem:
+        def layered(lam: float = lam, u: Callable = u) -> jn.Problem:
             return jn.Problem(jn.Partition(SQUARE), lam=lam, boundary=jn.Dirichlet(u))
 
         d = 3 / root
         near = (([1 - d, 1 - d], [1.0, 1.0]), ([-1.0, -1.0], [-1 + d, -1 + d]))
-        made.append(Case(f"square: lam = {lam:g}, layers in two corners", "lam", build, tol, everywhere(u), focus=near, network=lam == 1e2, slack=10.0))
+        made.append(
+            Case(
+                f"square: lam = {lam:g}, layers in two corners",
+                "lam",
+                layered,
+                tol,
+                everywhere(u),
+                focus=near,
+                network=lam == 1e2,
+                slack=10.0,
+            )
+        )
     for lam, tol in ((-1e2, 1e-8), (-1e4, 1e-6)):
         k = np.sqrt(-lam)
 
         def wave(x: Array, k: float = k) -> Array:
             return np.sin(k * (0.6 * x[:, 0] + 0.8 * x[:, 1])) + special.jv(0, k * np.hypot(x[:, 0], x[:, 1]))
 
-        def build(lam: float = lam, u: Callable = wave) -> jn.Problem:
+        def waving(lam: float = lam, u: Callable = wave) -> jn.Problem:
             return jn.Problem(jn.Partition(SQUARE), lam=lam, boundary=jn.Dirichlet(u))
 
-        made.append(Case(f"square: lam = {lam:g}, waves", "lam", build, tol, everywhere(wave), slack=10.0))
+        made.append(Case(f"square: lam = {lam:g}, waves", "lam", waving, tol, everywhere(wave), slack=10.0))
     lam = -((np.pi / 2) ** 2) * 2 * (1 + 1e-5)
 
     def resonant(x: Array) -> Array:
@@ -263,7 +324,9 @@ def _made() -> list[Case]:
         return ((x[:, 0] - 0.1) ** 2 + (x[:, 1] - 0.2) ** 2) ** 0.75
 
     def powered() -> jn.Problem:
-        return jn.Problem(jn.Partition(SQUARE), f="2.25*((x1 - 0.1)**2 + (x2 - 0.2)**2)**(-0.25)", boundary=jn.Dirichlet(power))
+        return jn.Problem(
+            jn.Partition(SQUARE), f="2.25*((x1 - 0.1)**2 + (x2 - 0.2)**2)**(-0.25)", boundary=jn.Dirichlet(power)
+        )
 
     def waves(x: Array) -> Array:
         return np.sin(30 * x[:, 0]) * np.cos(40 * x[:, 1])
@@ -283,7 +346,9 @@ def _made() -> list[Case]:
 
     return [
         Case("made: a kink of the source", "made", kinked, 1e-6, everywhere(kink), slack=10.0),
-        Case("made: a front of width 0.01", "made", fronted, 1e-6, everywhere(front), focus=(([0.0, -1.0], [0.1, 1.0]),)),
+        Case(
+            "made: a front of width 0.01", "made", fronted, 1e-6, everywhere(front), focus=(([0.0, -1.0], [0.1, 1.0]),)
+        ),
         Case("made: r^1.5 inside", "made", powered, 1e-6, everywhere(power), focus=(([0.0, 0.1], [0.2, 0.3]),)),
         Case("made: waves of 30 and 40", "made", waved, 1e-8, everywhere(waves), network=True),
         Case("made: large jumps on a disk, ambient 25", "made", jumped, 1e-8, jumps, network=True),
@@ -293,4 +358,3 @@ def _made() -> list[Case]:
 def cases() -> list[Case]:
     """All of this file."""
     return [*_lids(), *_angles(), *_gaussian_data(), *_gaussian_sources(), *_varying(), *_steep(), *_made()]
-

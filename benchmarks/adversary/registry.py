@@ -4,7 +4,6 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-
 from benchmarks.adversary import bodies, corners, gaps, lines, plates, rounds, stacks
 from benchmarks.adversary.cases import Case
 

@@ -1,13 +1,17 @@
-"""Disks and balls in closed form: single, coated, nested, with contact resistance, cut by a side, anisotropic images."""
+"""Disks and balls in closed form: single, coated, nested, with contact, cut by a side, anisotropic images."""
 
+# ruff: noqa: E731 (formulas are written as formulas)
+
+import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from benchmarks.adversary.cases import Array, Case, Exact, by_piece, on_boundary
+from benchmarks.adversary.layers import concentric
 from scipy import special
 
 import jumpnet as jn
-from benchmarks.adversary.cases import Array, Case, Exact, by_piece, on_boundary
-from benchmarks.adversary.layers import concentric
 
 SQUARE = jn.Box((-1, -1), (1, 1))
 CUBE = jn.Box((-1, -1, -1), (1, 1, 1))
@@ -17,10 +21,10 @@ def shells(radii: Sequence[float], center: Sequence[float]) -> list:
     """Concentric pieces, outermost first."""
     make = jn.Disk if len(center) == 2 else jn.Ball
     balls = [make(tuple(center), r) for r in radii]
-    return [*(a - b for a, b in zip(balls, balls[1:], strict=False)), balls[-1]]
+    return [*(a - b for a, b in itertools.pairwise(balls)), balls[-1]]
 
 
-def round_case(  # noqa: PLR0913
+def round_case(
     name: str,
     group: str,
     tol: float,
@@ -28,7 +32,7 @@ def round_case(  # noqa: PLR0913
     A: Sequence[float],
     *,
     center: Sequence[float] = (0.0, 0.0),
-    domain: object = None,
+    domain: Any = None,
     neumann: bool = False,
     network: bool = False,
     slack: float = 1.0,
@@ -60,26 +64,88 @@ def round_case(  # noqa: PLR0913
 
 def _coatings() -> list[Case]:
     made = []
-    for t, k, tol in ((0.1, 1e3, 1e-8), (1e-2, 1e-2, 1e-8), (1e-3, 1e3, 1e-6), (1e-4, 1e-4, 1e-6), (1e-5, 1e3, 1e-3), (1e-5, 1e-5, 1e-6)):  # noqa: E501
+    for t, k, tol in (
+        (0.1, 1e3, 1e-8),
+        (1e-2, 1e-2, 1e-8),
+        (1e-3, 1e3, 1e-6),
+        (1e-4, 1e-4, 1e-6),
+        (1e-5, 1e3, 1e-3),
+        (1e-5, 1e-5, 1e-6),
+    ):
         name = f"disk: coating of {t:g}, k = {k:g}"
-        made.append(round_case(name, "coatings", tol, [0.5, 0.5 - t], [1.0, k, 10.0], center=(0.1, 0.0), network=t == 0.1, slack=30.0))
+        made.append(
+            round_case(
+                name, "coatings", tol, [0.5, 0.5 - t], [1.0, k, 10.0], center=(0.1, 0.0), network=t == 0.1, slack=30.0
+            )
+        )
     five = [0.8, 0.7, 0.6, 0.5, 0.2]
-    made.append(round_case("disk: nest of five, 1e-3 and 1e3", "coatings", 1e-8, five, [1.0, 1e3, 1e-3, 1e3, 1e-3, 1.0], network=True, slack=30.0))
+    made.append(
+        round_case(
+            "disk: nest of five, 1e-3 and 1e3",
+            "coatings",
+            1e-8,
+            five,
+            [1.0, 1e3, 1e-3, 1e3, 1e-3, 1.0],
+            network=True,
+            slack=30.0,
+        )
+    )
     ten = [0.9 * 0.9**k for k in range(10)]
-    made.append(round_case("disk: nest of ten", "coatings", 1e-6, ten, [1.0, *[10.0 ** ((-1) ** k) for k in range(10)]]))
+    made.append(
+        round_case("disk: nest of ten", "coatings", 1e-6, ten, [1.0, *[10.0 ** ((-1) ** k) for k in range(10)]])
+    )
     made.append(round_case("disk: nest with a tiny core", "coatings", 1e-6, [0.5, 1e-3], [1.0, 10.0, 1e-6]))
-    made.append(round_case("disk: coating hidden (neutral)", "coatings", 1e-8, [0.5, 0.4], [1.0, 4.0, 0.8 / 6.2]))  # noqa: E501
-    made.append(round_case("disk: heated core in a coating of 1e-3", "coatings", 1e-6, [0.5, 0.499], [1.0, 1e-2, 100.0], order=0, f=[0.0, 0.0, -1.0], outer=1.0, domain=jn.Disk((0, 0), 1.0)))  # noqa: E501
+    made.append(round_case("disk: coating hidden (neutral)", "coatings", 1e-8, [0.5, 0.4], [1.0, 4.0, 0.8 / 6.2]))
+    made.append(
+        round_case(
+            "disk: heated core in a coating of 1e-3",
+            "coatings",
+            1e-6,
+            [0.5, 0.499],
+            [1.0, 1e-2, 100.0],
+            order=0,
+            f=[0.0, 0.0, -1.0],
+            outer=1.0,
+            domain=jn.Disk((0, 0), 1.0),
+        )
+    )
     return made
 
 
 def _contrasts() -> list[Case]:
     made = [
-        round_case(f"disk: k = {k:g}", "contrasts", tol, [0.4], [1.0, k], center=(0.2, 0.1), network=k == 1e12, slack=1e3)
+        round_case(
+            f"disk: k = {k:g}", "contrasts", tol, [0.4], [1.0, k], center=(0.2, 0.1), network=k == 1e12, slack=1e3
+        )
         for k, tol in ((1e12, 1e-8), (1e-12, 1e-8), (1e9, 1e-3))
     ]
-    made.append(round_case("disk: k = 1e6, heated by 1", "contrasts", 1e-8, [0.5], [1.0, 1e6], order=0, f=[0.0, -1.0], outer=1.0, domain=jn.Disk((0, 0), 1.0)))  # noqa: E501
-    made.append(round_case("disk: outside 1e-9, heated", "contrasts", 1e-6, [0.5], [1e-9, 1.0], order=0, f=[0.0, -1.0], outer=1.0, domain=jn.Disk((0, 0), 1.0), slack=1e3))  # noqa: E501
+    made.append(
+        round_case(
+            "disk: k = 1e6, heated by 1",
+            "contrasts",
+            1e-8,
+            [0.5],
+            [1.0, 1e6],
+            order=0,
+            f=[0.0, -1.0],
+            outer=1.0,
+            domain=jn.Disk((0, 0), 1.0),
+        )
+    )
+    made.append(
+        round_case(
+            "disk: outside 1e-9, heated",
+            "contrasts",
+            1e-6,
+            [0.5],
+            [1e-9, 1.0],
+            order=0,
+            f=[0.0, -1.0],
+            outer=1.0,
+            domain=jn.Disk((0, 0), 1.0),
+            slack=1e3,
+        )
+    )
     made.append(round_case("disk: order 6, k = 1e8", "contrasts", 1e-8, [0.7], [1.0, 1e8], order=6, slack=1e3))
     made.append(round_case("ball: k = 1e10", "contrasts", 1e-6, [0.5], [1.0, 1e10], center=(0.1, 0.0, 0.0), slack=1e3))
     return made
@@ -93,8 +159,34 @@ def _tiny() -> list[Case]:
     for r, tol in ((1e-2, 1e-6), (1e-3, 1e-6), (1e-4, 1e-3)):
         name = f"disk: heated, radius {r:g}"
         source = [0.0, -1.0 / (np.pi * r**2)]
-        made.append(round_case(name, "thin", tol, [r], [1.0, 10.0], order=0, f=source, outer=1.0, domain=jn.Disk((0, 0), 1.0), network=r == 1e-2))
-    made.append(round_case("ball: heated, radius 0.01", "thin", 1e-3, [0.01], [1.0, 10.0], center=(0.0, 0.0, 0.0), order=0, f=[0.0, -3.0 / (4 * np.pi * 1e-6)], outer=1.0, domain=jn.Ball((0, 0, 0), 1.0)))  # noqa: E501
+        made.append(
+            round_case(
+                name,
+                "thin",
+                tol,
+                [r],
+                [1.0, 10.0],
+                order=0,
+                f=source,
+                outer=1.0,
+                domain=jn.Disk((0, 0), 1.0),
+                network=r == 1e-2,
+            )
+        )
+    made.append(
+        round_case(
+            "ball: heated, radius 0.01",
+            "thin",
+            1e-3,
+            [0.01],
+            [1.0, 10.0],
+            center=(0.0, 0.0, 0.0),
+            order=0,
+            f=[0.0, -3.0 / (4 * np.pi * 1e-6)],
+            outer=1.0,
+            domain=jn.Ball((0, 0, 0), 1.0),
+        )
+    )
     return made
 
 
@@ -102,37 +194,145 @@ def _lam() -> list[Case]:
     unit, made = jn.Disk((0, 0), 1.0), []
     for lam, tol in ((1e2, 1e-8), (1e4, 1e-6), (1e6, 1e-3)):
         name = f"disk: lam = {lam:g} around it"
-        made.append(round_case(name, "lam", tol, [0.4], [1.0, 10.0], order=0, lam=[lam, 0.0], f=[0.0, -1.0], outer=1.0, domain=unit))
-    made.append(round_case("disk: lam = 1e4 around it, in a square", "lam", 1e-6, [0.4], [1.0, 10.0], order=1, lam=[1e4, 1e4], outer=1.4))
+        made.append(
+            round_case(
+                name, "lam", tol, [0.4], [1.0, 10.0], order=0, lam=[lam, 0.0], f=[0.0, -1.0], outer=1.0, domain=unit
+            )
+        )
+    made.append(
+        round_case(
+            "disk: lam = 1e4 around it, in a square",
+            "lam",
+            1e-6,
+            [0.4],
+            [1.0, 10.0],
+            order=1,
+            lam=[1e4, 1e4],
+            outer=1.4,
+        )
+    )
     made.append(round_case("disk: lam = 1e4 inside", "lam", 1e-6, [0.4], [1.0, 1.0], order=1, lam=[0.0, 1e4]))
     for lam, tol in ((-25.0, 1e-8), (-900.0, 1e-6), (-1e4, 1e-3)):
         name = f"disk: lam = {lam:g}"
-        made.append(round_case(name, "lam", tol, [0.4], [1.0, 4.0], order=0, lam=[lam, lam], outer=1.0, domain=unit, network=lam == -25.0, slack=10.0))
+        made.append(
+            round_case(
+                name,
+                "lam",
+                tol,
+                [0.4],
+                [1.0, 4.0],
+                order=0,
+                lam=[lam, lam],
+                outer=1.0,
+                domain=unit,
+                network=lam == -25.0,
+                slack=10.0,
+            )
+        )
     first = special.jn_zeros(0, 1)[0] ** 2
-    made.append(round_case("disk: lam at the first eigenvalue times 1.001", "lam", 1e-6, [0.4], [1.0, 1.0], order=0, lam=[-1.001 * first] * 2, f=[1.0, 1.0], outer=1.0, domain=unit, slack=1e2))  # noqa: E501
-    made.append(round_case("ball: lam = 400 around it", "lam", 1e-6, [0.5], [1.0, 10.0], center=(0.0, 0.0, 0.0), order=0, lam=[400.0, 0.0], f=[0.0, -1.0], outer=1.0, domain=jn.Ball((0, 0, 0), 1.0)))  # noqa: E501
-    made.append(round_case("ball: lam = -100", "lam", 1e-6, [0.5], [1.0, 2.0], center=(0.0, 0.0, 0.0), order=0, lam=[-100.0, -100.0], outer=1.0, domain=jn.Ball((0, 0, 0), 1.0), slack=10.0))  # noqa: E501
+    made.append(
+        round_case(
+            "disk: lam at the first eigenvalue times 1.001",
+            "lam",
+            1e-6,
+            [0.4],
+            [1.0, 1.0],
+            order=0,
+            lam=[-1.001 * first] * 2,
+            f=[1.0, 1.0],
+            outer=1.0,
+            domain=unit,
+            slack=1e2,
+        )
+    )
+    made.append(
+        round_case(
+            "ball: lam = 400 around it",
+            "lam",
+            1e-6,
+            [0.5],
+            [1.0, 10.0],
+            center=(0.0, 0.0, 0.0),
+            order=0,
+            lam=[400.0, 0.0],
+            f=[0.0, -1.0],
+            outer=1.0,
+            domain=jn.Ball((0, 0, 0), 1.0),
+        )
+    )
+    made.append(
+        round_case(
+            "ball: lam = -100",
+            "lam",
+            1e-6,
+            [0.5],
+            [1.0, 2.0],
+            center=(0.0, 0.0, 0.0),
+            order=0,
+            lam=[-100.0, -100.0],
+            outer=1.0,
+            domain=jn.Ball((0, 0, 0), 1.0),
+            slack=10.0,
+        )
+    )
     return made
 
 
 def _contact() -> list[Case]:
     made = [
-        round_case(f"disk: contact resistance {R:g}", "contact", tol, [0.4], [1.0, 100.0], center=(0.1, 0.1), R=[R, 0.0], network=R == 0.4)
+        round_case(
+            f"disk: contact resistance {R:g}",
+            "contact",
+            tol,
+            [0.4],
+            [1.0, 100.0],
+            center=(0.1, 0.1),
+            R=[R, 0.0],
+            network=R == 0.4,
+        )
         for R, tol in ((0.4, 1e-8), (1e-6, 1e-8), (1e6, 1e-6))
     ]
-    made.append(round_case("disk: contact twice, coated", "contact", 1e-6, [0.6, 0.55], [1.0, 1e-2, 1e4], R=[0.3, 3.0, 0.0], slack=10.0))
-    made.append(round_case("ball: contact resistance 0.5", "contact", 1e-6, [0.5], [1.0, 10.0], center=(0.0, 0.1, 0.0), R=[0.5, 0.0]))
+    made.append(
+        round_case(
+            "disk: contact twice, coated", "contact", 1e-6, [0.6, 0.55], [1.0, 1e-2, 1e4], R=[0.3, 3.0, 0.0], slack=10.0
+        )
+    )
+    made.append(
+        round_case(
+            "ball: contact resistance 0.5", "contact", 1e-6, [0.5], [1.0, 10.0], center=(0.0, 0.1, 0.0), R=[0.5, 0.0]
+        )
+    )
     return made
 
 
 def _space() -> list[Case]:
     origin = (0.0, 0.0, 0.0)
     made = [
-        round_case("ball: k = 1000 off centre", "space", 1e-8, [0.4], [1.0, 1e3], center=(0.3, -0.2, 0.1), network=True, slack=10.0),
+        round_case(
+            "ball: k = 1000 off centre",
+            "space",
+            1e-8,
+            [0.4],
+            [1.0, 1e3],
+            center=(0.3, -0.2, 0.1),
+            network=True,
+            slack=10.0,
+        ),
         round_case("ball: coated, 0.01 of k = 100", "space", 1e-6, [0.5, 0.49], [1.0, 100.0, 0.1], center=origin),
         round_case("ball: nest of three", "space", 1e-6, [0.8, 0.6, 0.3], [1.0, 100.0, 0.01, 10.0], center=origin),
         round_case("ball: near the wall, 0.02", "space", 1e-3, [0.5], [1.0, 100.0], center=(0.48, 0.0, 0.0)),
-        round_case("ball: in a ball, heated", "space", 1e-6, [0.5], [1.0, 100.0], center=origin, order=0, f=[0.0, -1.0], outer=1.0, domain=jn.Ball(origin, 1.0)),  # noqa: E501
+        round_case(
+            "ball: in a ball, heated",
+            "space",
+            1e-6,
+            [0.5],
+            [1.0, 100.0],
+            center=origin,
+            order=0,
+            f=[0.0, -1.0],
+            outer=1.0,
+            domain=jn.Ball(origin, 1.0),
+        ),
     ]
     return made
 
@@ -155,7 +355,9 @@ def _cut() -> list[Case]:
             box = jn.Box((0, 0), (1, 1))
             parts = jn.Partition(box, [jn.Disk((0, 0), 0.5) & jn.HalfSpace((-1, 0), 0.0) & jn.HalfSpace((0, -1), 0.0)])
             sides = {s: jn.Dirichlet(on_boundary(exact)) for s in ("right", "top")}
-            return jn.Problem(parts, A=[1.0, k], boundary={"left": jn.Dirichlet(0.0), "bottom": jn.Neumann(0.0), **sides})
+            return jn.Problem(
+                parts, A=[1.0, k], boundary={"left": jn.Dirichlet(0.0), "bottom": jn.Neumann(0.0), **sides}
+            )
 
         made.append(Case(f"quarter disk in a corner, k = {k:g}", "cut", corner, tol, quarter))
     ball = concentric([0.5], [1.0, 20.0], dim=3)
@@ -171,21 +373,27 @@ def _cut() -> list[Case]:
 
 
 def affine(name: str, tol: float, ratio: float, k: float, angle: float, *, network: bool = False, radii=(0.3,)) -> Case:
-    """The image of a disk in a uniform field under a stretch by sqrt(ratio) and a turn: A = M M^T outside and k M M^T in."""
+    """The image of a disk in a uniform field under a stretch and a turn M: A = M M^T outside and k M M^T inside."""
     c, s = np.cos(angle), np.sin(angle)
     M = np.array([[c, -s], [s, c]]) @ np.diag([1.0, 1.0 / np.sqrt(ratio)])
     back, A = np.linalg.inv(M), M @ M.T
     plain = concentric(radii, [1.0, *[k] * len(radii)])
-    exact = lambda x, piece: plain(x @ back.T, piece)  # noqa: E731
+    exact = lambda x, piece: plain(x @ back.T, piece)
     axes = (radii[0], radii[0] / np.sqrt(ratio))
 
     def build() -> jn.Problem:
         ellipse = jn.Ellipse((0.0, 0.0), axes, angle)
-        box = jn.Box((-0.5, -0.5), (0.5, 0.5)) if angle else jn.Box((-0.5, -0.5 / np.sqrt(ratio) * 3), (0.5, 0.5 / np.sqrt(ratio) * 3))
+        box = (
+            jn.Box((-0.5, -0.5), (0.5, 0.5))
+            if angle
+            else jn.Box((-0.5, -0.5 / np.sqrt(ratio) * 3), (0.5, 0.5 / np.sqrt(ratio) * 3))
+        )
         matrices = [A.tolist(), (k * A).tolist()]
         return jn.Problem(jn.Partition(box, [ellipse]), A=matrices, boundary=jn.Dirichlet(on_boundary(exact)))
 
-    return Case(name, "anisotropy", build, tol, exact, focus=(([-0.35, -0.35], [0.35, 0.35]),), network=network, slack=10.0)
+    return Case(
+        name, "anisotropy", build, tol, exact, focus=(([-0.35, -0.35], [0.35, 0.35]),), network=network, slack=10.0
+    )
 
 
 def tensors(name: str, tol: float, inner: float) -> Case:
@@ -200,7 +408,7 @@ def tensors(name: str, tol: float, inner: float) -> Case:
 
     def outside(x: Array) -> Array:
         y = x / np.array([2.0, 1.0])
-        # u = y1 - strength * (a b) * [field of the ellipse], by the confocal coordinate q (axes sqrt(a^2+q), sqrt(b^2+q)).
+        # By the confocal coordinate q: y lies on the ellipse with the axes sqrt(a^2 + q) and sqrt(b^2 + q).
         p, m = np.sum(y**2, axis=1) - a**2 - b**2, a**2 * b**2 - (y[:, 0] * b) ** 2 - (y[:, 1] * a) ** 2
         q = 0.5 * (p + np.sqrt(p**2 - 4 * m))
         s1, s2 = np.sqrt(np.maximum(a**2 + q, 0)), np.sqrt(np.maximum(b**2 + q, 0))
@@ -237,7 +445,16 @@ def _anisotropy() -> list[Case]:
         def build(ratio: float = ratio, u=u) -> jn.Problem:
             return jn.Problem(jn.Partition(SQUARE), A=[[[1.0, 0.0], [0.0, ratio]]], boundary=jn.Dirichlet(u))
 
-        made.append(Case(f"square: A = diag(1, {ratio:g})", "anisotropy", build, tol, lambda x, p, u=u: u(x), network=ratio == 1e2))
+        made.append(
+            Case(
+                f"square: A = diag(1, {ratio:g})",
+                "anisotropy",
+                build,
+                tol,
+                lambda x, p, u=u: u(x),
+                network=ratio == 1e2,
+            )
+        )
     return made
 
 

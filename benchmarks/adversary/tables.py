@@ -6,7 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-
 from benchmarks.adversary.work import Run
 
 FALSE = 3.0  # CONVERGED with an error above so many times the tolerance is a false success
@@ -90,7 +89,9 @@ def lists(runs: Sequence[Run]) -> str:
     ratios = [effectivity(run) for run in runs if np.isfinite(effectivity(run))]
     if ratios:
         low, middle, high = np.quantile(ratios, [0.0, 0.5, 1.0])
-        parts.append(f"\nestimate / error of {len(ratios)} converged runs: {low:.2g} to {high:.2g}, median {middle:.2g}")
+        parts.append(
+            f"\nestimate / error of {len(ratios)} converged runs: {low:.2g} to {high:.2g}, median {middle:.2g}"
+        )
     judged = [run.judged / run.error for run in runs if np.isfinite(run.judged) and run.error > 0 and run.pointwise]
     if judged:
         low, middle, high = np.quantile(judged, [0.0, 0.5, 1.0])
@@ -130,6 +131,9 @@ def compared(old: Sequence[Run], new: Sequence[Run]) -> str:
             continue
         slower = run.seconds > 2 * was.seconds and run.seconds > was.seconds + 0.5
         if run.outcome != was.outcome or is_false(run) != is_false(was) or slower:
-            words = [f"{r.outcome}{' (false)' if is_false(r) else ''} {relative(r):.1e} {r.seconds:.1f} s" for r in (was, run)]
+            words = [
+                f"{r.outcome}{' (false)' if is_false(r) else ''} {relative(r):.1e} {r.seconds:.1f} s"
+                for r in (was, run)
+            ]
             rows.append(f"{words[0]:40} -> {words[1]:40} {run.name}, seed {run.seed}")
     return "\nchanged:\n" + ("\n".join(rows) or "nothing")

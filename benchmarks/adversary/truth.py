@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
 from benchmarks.adversary.cases import Array, Case
 
 UNIFORM = 4000

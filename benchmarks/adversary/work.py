@@ -1,6 +1,7 @@
 """One run: a problem, a seed, what the program said, and what is true. Runs in a process of its own."""
 
 import json
+import os
 import sys
 import time
 import traceback
@@ -9,11 +10,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-
-import jumpnet as jn
 from benchmarks.adversary.cases import Case
 from benchmarks.adversary.registry import all_cases
 from benchmarks.adversary.truth import measured
+
+import jumpnet as jn
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Run:
     pointwise: bool = True
     """Whether the error is that of u (or that of functionals, relative to their scale)."""
     seconds: float = np.nan
+    """CPU time of the process, all threads."""
     unknowns: int = 0
     message: str = ""
     escaped: tuple[str, ...] = ()
@@ -42,7 +44,7 @@ class Run:
 
 def run(case: Case, seed: int, *, network: bool = False, verify: bool = False, solved: Any = None) -> Run:
     """Build and solve a problem and measure the error; `solved` is called when the answer is there."""
-    began, base = time.perf_counter(), (case.name, case.group, seed, case.tol)
+    began, base = time.process_time(), (case.name, case.group, seed, case.tol)
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         try:
@@ -54,12 +56,16 @@ def run(case: Case, seed: int, *, network: bool = False, verify: bool = False, s
                 options["verify"] = True
             solution = jn.solve(problem, **options)
         except jn.JumpnetError as error:
-            return Run(*base, "REFUSED", seconds=time.perf_counter() - began, message=str(error), escaped=_escaped(heard))
+            return Run(
+                *base, "REFUSED", seconds=time.process_time() - began, message=str(error), escaped=_escaped(heard)
+            )
         except Exception as error:  # whatever else is raised is a bug of the program, and counted as one
             where = traceback.extract_tb(error.__traceback__)[-1]
             message = f"{type(error).__name__}: {error} ({where.filename.rsplit('/', 1)[-1]}:{where.lineno})"
-            return Run(*base, "TRACEBACK", seconds=time.perf_counter() - began, message=message, escaped=_escaped(heard))
-    seconds = time.perf_counter() - began
+            return Run(
+                *base, "TRACEBACK", seconds=time.process_time() - began, message=message, escaped=_escaped(heard)
+            )
+    seconds = time.process_time() - began
     if solved is not None:
         solved()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -94,8 +100,9 @@ def _escaped(heard: list[warnings.WarningMessage]) -> tuple[str, ...]:
 
 def serve(*, network: bool, verify: bool) -> None:
     """Read names and seeds from the standard input, one JSON list a line; answer each with the run as JSON."""
-    answer = sys.stdout
-    sys.stdout = sys.stderr  # nothing that is printed elsewhere may disturb the answers
+    answer = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # nothing that is printed elsewhere, by compiled code too, may disturb the answers
+    sys.stdout = sys.stderr
 
     def say(word: dict[str, Any]) -> None:
         answer.write(json.dumps(word) + "\n")

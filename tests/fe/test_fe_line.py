@@ -1,4 +1,4 @@
-"""hp elements on the line, against closed forms: layers, contrasts, waves, degenerate and narrow data, all conditions."""
+"""hp elements on the line against closed forms: layers, contrasts, waves, degenerate and narrow data, conditions."""
 
 from collections.abc import Callable
 
@@ -39,7 +39,9 @@ def gaussian(center: float, width: float) -> Exact:
 
     def twice(x: np.ndarray) -> np.ndarray:
         z = x - center
-        return 0.5 * np.sqrt(np.pi) * width * (z * erf(z / width) + width / np.sqrt(np.pi) * np.exp(-((z / width) ** 2)))
+        return (
+            0.5 * np.sqrt(np.pi) * width * (z * erf(z / width) + width / np.sqrt(np.pi) * np.exp(-((z / width) ** 2)))
+        )
 
     ends = twice(np.array([0.0, 1.0]))
     return lambda x: twice(x) - ends[0] - x * (ends[1] - ends[0])
@@ -47,7 +49,7 @@ def gaussian(center: float, width: float) -> Exact:
 
 def test_shape_functions_are_orthonormal_in_the_derivative() -> None:
     xi, w = gauss(20)
-    N, D, D2 = shapes(xi, 9)
+    _, D, D2 = shapes(xi, 9)
     gram = (D[:, 2:] * w[:, None]).T @ D[:, 2:]
     np.testing.assert_allclose(gram, np.eye(8), atol=1e-13)
     step = 1e-6

@@ -46,7 +46,9 @@ class MeshFunction:
         return (a0 * value + np.sum(a1 * gradient, axis=1))[:, None]
 
 
-def as_solution(problem: Problem, functions: Sequence[MeshFunction | FieldFunction], settings: dict[str, Any]) -> Solution:
+def as_solution(
+    problem: Problem, functions: Sequence[MeshFunction | FieldFunction], settings: dict[str, Any]
+) -> Solution:
     """The functions of the pieces as a solution."""
     shape = (problem.partition.size, problem.dim)
     identity = Box(np.zeros(shape), np.ones(shape))

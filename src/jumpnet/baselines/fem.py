@@ -12,6 +12,7 @@ import numpy as np
 
 from jumpnet.baselines import unfitted
 from jumpnet.baselines.evaluation import as_solution
+from jumpnet.errors import GeometryError, ModelError
 from jumpnet.fe.features import FieldFunction
 from jumpnet.fe.meshing import (
     FINER,
@@ -25,7 +26,6 @@ from jumpnet.fe.meshing import (
     points_of,
 )
 from jumpnet.fe.ngsolve import ngsolve
-from jumpnet.errors import GeometryError, ModelError
 from jumpnet.fields import is_zero
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution

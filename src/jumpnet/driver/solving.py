@@ -10,6 +10,8 @@ import numpy as np
 from jumpnet.charts import Atlas, Charts, choose_atlases
 from jumpnet.collocation import Collocation, Points, Stream
 from jumpnet.driver.checkpoint import Checkpoint
+from jumpnet.driver.choice import by_elements, chosen
+from jumpnet.driver.completing import completed
 from jumpnet.driver.direct import directly
 from jumpnet.driver.drawing import with_held_out
 from jumpnet.driver.embedding import grown
@@ -20,19 +22,16 @@ from jumpnet.driver.settings import Preset, Settings, default_points, resolve
 from jumpnet.driver.task import Task, check_trials, collocated, own_features, tell
 from jumpnet.driver.trials import Prepared, best_of
 from jumpnet.driver.verify import Verify, checked_verify, verified
+from jumpnet.engines.fem import FEM
 from jumpnet.errors import ModelError
 from jumpnet.fields import Values
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
-from jumpnet.geometry.quadrature import over_piece
 from jumpnet.models import FrozenModel, Model
 from jumpnet.optim import Direct, Optimizer, Status
-from jumpnet.problem import Problem, Supplement, inputs
+from jumpnet.problem import Problem, inputs
 from jumpnet.rows import Rows, Weights, equations, values
 from jumpnet.solution import Solution
-
-# Of bodies whose quadrature is sampled, where a solution's mean is set.
-MEAN_POINTS = 4096
 
 
 def solve(
@@ -41,6 +40,7 @@ def solve(
     tol: float = 1e-8,
     atol: float = 0.0,
     verify: Verify = "auto",
+    method: str | FEM = "auto",
     model: Model | FrozenModel | None = None,
     optimizer: Optimizer | Direct | None = None,
     points: Points | Sequence[int] | None = None,
@@ -55,9 +55,10 @@ def solve(
 ) -> Solution:
     """Solve an interface problem.
 
-    Without further options the problem is solved directly, with features chosen and grown by the program, until the
-    estimated root mean square error is below `tol` times the variation of the solution (its root mean square deviation
-    from its mean over the domain), or below `atol`. `solution.settings["method"]` says what was done.
+    Without further options the problem is solved directly (`method="trefftz"`), with features chosen and grown by the
+    program, until the estimated root mean square error is below `tol` times the variation of the solution (its root
+    mean square deviation from its mean over the domain), or below `atol`; where that does not succeed, by finite
+    elements (`method="fem"` or `jn.FEM(...)`). `solution.settings["method"]` says what was done, `["tried"]` what else.
 
     `verify="auto"` solves for the error of the answer (`jn.judge`, `solution.verdict`) unless the direct solver's own
     estimate meets the tolerance and its assumptions hold; `True` always does, `False` never.
@@ -111,14 +112,20 @@ def solve(
         found = grown(settings.model, parts.size, attempt, once=kept is not None)
         return replace(found, problem=problem, tensors=problem.A, exact=problem.exact)
 
-    # Beyond three dimensions there are too many polynomials; a trained network needs few neurons there.
-    chosen = (model, optimizer, points, charts, weights, preset)
-    open_choice = all(option is None for option in chosen) and problem.dim <= 3
-    if isinstance(optimizer, Direct) or isinstance(model, FrozenModel) or open_choice:
+    given = [option is not None for option in (model, optimizer, points, charts, weights, preset)]
+    if any(given) and method != "auto":
+        raise ModelError(f"method is {method!r}, and options of a network or a direct solve are given; leave one out.")
+    if method == "fem" or isinstance(method, FEM):
+        found = by_elements(problem, goal, verify, method if isinstance(method, FEM) else FEM())
+    elif not any(given) and method == "auto" and problem.dim <= 3:
+        found = chosen(problem, goal, verify, seed=seed, trials=trials, progress=progress)
+    elif method == "trefftz" or isinstance(optimizer, Direct) or isinstance(model, FrozenModel):
         found = directly(problem, model, optimizer, goal=goal, seed=seed, trials=trials, progress=progress)
+        found = verified(problem, completed(problem, found), goal, verify)
+    elif method in ("auto", "network"):  # the only way beyond three dimensions, where there are too many polynomials
+        found = verified(problem, completed(problem, trained(model, optimizer)), goal, verify)
     else:
-        found = trained(model, optimizer)
-    found = verified(problem, completed(problem, found), goal, verify)
+        raise ModelError(f'method is {method!r}; choose "auto", "trefftz", "fem", "network" or jn.FEM(...).')
     tell(found)
     return found
 
@@ -130,29 +137,6 @@ def checked_goal(tol: float, atol: float) -> Goal:
     if not (isinstance(atol, int | float) and not isinstance(atol, bool) and 0 <= atol < np.inf):
         raise ModelError(f"atol is {atol!r}; give the error you can live with, in units of u, or 0.")
     return Goal(float(tol), float(atol))
-
-
-def completed(problem: Problem, found: Solution) -> Solution:
-    """The solution with what it has in closed form: the fields of point sources, and the constant of a given mean."""
-    found = replace(found, supplement=Supplement(0.0, problem.sources))
-    if problem.mean is None:
-        return found
-    return replace(found, supplement=Supplement(problem.mean - _mean(found, problem.partition), problem.sources))
-
-
-def _mean(solution: Solution, parts: Partition) -> float:
-    """The mean over the domain by the cheaper rule of each piece; bodies in space are sampled at some points."""
-    whole, total = 0.0, 0.0
-    for piece in range(parts.size):
-        # Point sources are integrable, but not smooth: for them the better rule.
-        rule = over_piece(parts, piece).rules[0 if solution.supplement.singular else -1]
-        x, weights = rule.points[:MEAN_POINTS], rule.weights[:MEAN_POINTS]
-        if over_piece(parts, piece).sampled:
-            weights = weights * (rule.weights.sum() / weights.sum())
-        else:
-            x, weights = rule.points, rule.weights
-        whole, total = whole + float(weights.sum()), total + float(weights @ solution(x, piece))
-    return total / whole
 
 
 def approximate(

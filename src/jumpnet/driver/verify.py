@@ -44,11 +44,15 @@ def checked_verify(verify: object) -> Verify:
     raise ModelError(f'verify is {verify!r}; give "auto", True (always judge) or False (never).')
 
 
-def verified(problem: Problem, found: Solution, goal: Goal, verify: Verify) -> Solution:
-    """The solution with the status that its judged error, or its own estimate, deserves."""
+def verified(problem: Problem, found: Solution, goal: Goal, verify: Verify, needed: bool = False) -> Solution:
+    """The solution with the status that its judged error, or its own estimate, deserves.
+
+    `needed` says that the method's own estimate does not suffice.
+    """
     found = _with_data(problem, found)
     doubts = _doubts(problem, found)
-    if verify is False or found.status not in JUDGED or (verify == "auto" and found.status.ok and not doubts):
+    skipped = verify == "auto" and found.status.ok and not (doubts or needed)
+    if verify is False or found.status not in JUDGED or skipped:
         return found
     x, piece = problem.partition.sample_interior(POINTS, seed=[found.seed, int(Stream.TEST), 3])
     enough = goal.of(found(x, piece))
@@ -66,10 +70,10 @@ def _judged(found: Solution, verdict: Verdict, enough: float, doubts: list[str])
         settings = {name: value for name, value in found.settings.items() if name != "reasons"}
         return replace(found, verdict=verdict, status=Status.CONVERGED, estimate=verdict.estimate, settings=settings)
     status = Status.REFUTED if found.status in (Status.CONVERGED, Status.TRAINED) else found.status
-    reason = f"the error was solved for: {verdict.rms:.1e}, estimate {verdict.estimate:.1e}, where {enough:.1e} would do"
-    return replace(
-        found, verdict=verdict, status=status, estimate=verdict.estimate, settings=_because(found, [reason])
+    reason = (
+        f"the error was solved for: {verdict.rms:.1e}, estimate {verdict.estimate:.1e}, where {enough:.1e} would do"
     )
+    return replace(found, verdict=verdict, status=status, estimate=verdict.estimate, settings=_because(found, [reason]))
 
 
 def _with_data(problem: Problem, found: Solution) -> Solution:

@@ -27,8 +27,8 @@ from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.fe.simplex import face_points, gauss
 from jumpnet.fe.space import Space
 
-# Times A over the size of an element. Its inverse is the relative error that is made; its product with the contrast of A
-# and 1e-16 is that of rounding.
+# Times A over the size of an element. Its inverse is the relative error that is made; its product with 1e-16, and with
+# what else spreads the entries of the matrix, is that of rounding.
 PENALTY = 1e5
 CHUNK = 500_000  # numbers of one basis gradient table, elements x points x functions
 

@@ -1,8 +1,8 @@
 """A function on a mesh that is evaluated anywhere, from plain arrays: values at the nodes of each element.
 
-A point is looked for in the elements of the piece it is seen from: from the element with the nearest node it is walked
-from element to element towards it. Points just beyond the piece, as those of a curved interface are, take the polynomial
-of the nearest element.
+A point is looked for in the elements of the piece it is seen from: from the one with the nearest node on, element by
+element towards it. Points just beyond the piece, as those of a curved interface may be, take the polynomial of the
+nearest element.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.simplex import Lagrange, lagrange
@@ -40,14 +40,14 @@ class Locator:
     mesh: Mesh
 
     @cached_property
-    def _trees(self) -> dict[int, tuple[cKDTree, np.ndarray]]:
+    def _trees(self) -> dict[int, tuple[KDTree, np.ndarray]]:
         """For each piece the nodes of its elements, moved a little towards the middle, and whose they are."""
         inner = 0.1 / (self.mesh.dim + 1) + 0.9 * self.mesh.basis.barycentric
         x = self.mesh.points(inner[:, 1:])
         found = {}
         for piece in np.unique(self.mesh.piece).tolist():
             mine = np.flatnonzero(self.mesh.piece == piece)
-            found[piece] = cKDTree(x[mine].reshape(-1, self.mesh.dim)), np.repeat(mine, x.shape[1])
+            found[piece] = KDTree(x[mine].reshape(-1, self.mesh.dim)), np.repeat(mine, x.shape[1])
         return found
 
     def __call__(self, x: Places, piece: Labels) -> Located:

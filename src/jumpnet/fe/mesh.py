@@ -212,7 +212,7 @@ class Mesh:
         return self._replaced(at, made)
 
     def split(self, element: int, local: int, share: float) -> tuple["Mesh", int]:
-        """The triangle of a boundary face cut at a share of that face, and the new vertex (or an end, if that is near)."""
+        """With the triangle of a boundary face cut at a share of it, and the new vertex (or an end that is near)."""
         a, b = (k for k in range(3) if k != local)
         ends = self.elements[element]
         if min(share, 1 - share) < END:
@@ -222,7 +222,9 @@ class Mesh:
         eye = np.eye(3)
         middle = (1 - share) * eye[a] + share * eye[b]
         ids = np.array([[ends[local], ends[a], new], [ends[local], new, ends[b]]])
-        made = self._cut(np.full(2, element), np.array([[eye[local], eye[a], middle], [eye[local], middle, eye[b]]]), ids, same)
+        made = self._cut(
+            np.full(2, element), np.array([[eye[local], eye[a], middle], [eye[local], middle, eye[b]]]), ids, same
+        )
         return self._replaced(np.array([element]), made), new
 
     def _replaced(self, gone: np.ndarray, made: "Mesh") -> "Mesh":

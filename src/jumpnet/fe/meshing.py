@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
+from jumpnet.errors import GeometryError
 from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh, from_corners, turned
 from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.fe.shapes import solid
 from jumpnet.fe.simplex import Lagrange, lagrange
-from jumpnet.errors import GeometryError
 from jumpnet.geometry import Box, Partition
 from jumpnet.geometry.shape import Shape
 
@@ -110,11 +110,15 @@ def _identify(partition: Partition, glued: Any, axis: int) -> None:
     faces = list(glued.edges if partition.dim == 2 else glued.faces)
     boxes = [np.array([[*corner] for corner in face.bounding_box]) for face in faces]
     middles = [np.array([*face.center]) for face in faces]
-    low, high = ([k for k, box in enumerate(boxes) if np.abs(box[:, axis] - side[axis]).max() < near] for side in (lower, upper))
+    low, high = (
+        [k for k, box in enumerate(boxes) if np.abs(box[:, axis] - side[axis]).max() < near] for side in (lower, upper)
+    )
     for k in low:
         match = [j for j in high if np.abs(middles[k] + shift - middles[j]).max() < near]
         if len(match) != 1 or len(low) != len(high):
-            raise GeometryError(f"the pieces at the sides x{axis + 1}- and x{axis + 1}+ of a periodic box do not match.")
+            raise GeometryError(
+                f"the pieces at the sides x{axis + 1}- and x{axis + 1}+ of a periodic box do not match."
+            )
         move = occ.gp_Trsf.Translation(occ.Vec(*shift))
         faces[k].Identify(faces[match[0]], f"periodic{axis}", occ.IdentificationType.PERIODIC, move)
 
@@ -127,9 +131,11 @@ def _same_vertices(partition: Partition, x: Float[np.ndarray, "n d"], periodic: 
         low, high = (np.flatnonzero(np.abs(x[:, axis] - side[axis]) < near) for side in (lower, upper))
         moved = x[low].copy()
         moved[:, axis] = upper[axis]
-        gap, match = cKDTree(x[high]).query(moved)
+        gap, match = KDTree(x[high]).query(moved)
         if len(low) != len(high) or gap.max() > near:
-            raise GeometryError(f"the meshes of the sides x{axis + 1}- and x{axis + 1}+ of a periodic box do not match.")
+            raise GeometryError(
+                f"the meshes of the sides x{axis + 1}- and x{axis + 1}+ of a periodic box do not match."
+            )
         for a, b in zip(low, high[match], strict=True):
             same[same == same[b]] = same[a]
     return same

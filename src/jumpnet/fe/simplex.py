@@ -118,7 +118,10 @@ def dubiner(dim: int, order: int, xi: Points) -> tuple[Float[np.ndarray, "n m"],
     below = zero
     for axis in range(dim):
         own = (xi[:, axis], np.broadcast_to(np.eye(dim)[axis], (n, dim)))
-        x, t = tuple(a - b for a, b in zip(own, below, strict=True)), tuple(a + b for a, b in zip(own, below, strict=True))
+        x, t = (
+            tuple(a - b for a, b in zip(own, below, strict=True)),
+            tuple(a + b for a, b in zip(own, below, strict=True)),
+        )
         longer = {}
         for degrees, (value, slope) in partial.items():
             used = sum(degrees)

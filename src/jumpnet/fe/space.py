@@ -42,7 +42,8 @@ class Space:
             if count == corners:
                 number = np.arange(len(mesh))[:, None]
             else:
-                names = sum(vertex[:, [s[j] for s in sets]] << (BITS * j) for j in range(count))
+                columns = [vertex[:, [s[j] for s in sets]] << (BITS * j) for j in range(count)]
+                names = np.sum(columns, axis=0)
                 number = np.unique(names, return_inverse=True)[1].reshape(names.shape)
             for k, nodes in enumerate(inner):
                 found[:, nodes] = start + number[:, k, None] * len(nodes) + np.arange(len(nodes))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from jumpnet.errors import GeometryError, JumpnetError
+from jumpnet.errors import GeometryError
 from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.meshing import arrays_of, curved_mesh
@@ -133,7 +133,9 @@ def settled(
             change = level.difference(last)
             least = least or ROUNDING * _size(level, answer)
             clear = tol is not None and _clear(level, tol, options) and _clear(last, tol, options)
-            if (_settled(level, last, change, options) or change * _rms(level) <= least or clear) and _steady(level, last):
+            if (_settled(level, last, change, options) or change * _rms(level) <= least or clear) and _steady(
+                level, last
+            ):
                 return finding(problem, level, answer, change)
         last, before = level, last
     if last is None or before is None:
@@ -206,7 +208,7 @@ def _why(level: Level, before: Level, change: float, options: JudgeOptions) -> s
     """Why nothing is decided."""
     if change <= ELSEWHERE * options.change and not _steady(level, before):
         return (
-            f"undecided: lam < 0, and the operator's eigenvalue nearest to zero, {level.lowest:.2g}, is not resolved with "
-            f"{level.space.size} unknowns."
+            f"undecided: lam < 0, and {level.space.size} unknowns do not resolve the operator's eigenvalue nearest to "
+            f"zero, {level.lowest:.2g}."
         )
     return f"undecided: the error still changes by {100 * change:.0f} % with {level.space.size} unknowns."

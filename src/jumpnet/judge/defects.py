@@ -7,7 +7,7 @@ lam u_h - f (`Solution.residual`),
 
 On an interface of a < b, n from b to a, the two sides add -q_a t_a + q_b t_b, q = A grad e . n. With q_a - q_b = w' =
 w - [A grad u_h . n], all of w' is given to the side that conducts better: q_a = m + k_a w', q_b = m - k_b w', k_a + k_b
-= 1, and m, the flux of the other side, follows from [e] = v' + R (m + (k_a - k_b) w'/2). Where R is (nearly) zero a small
+= 1. The flux of the other side, m, follows from [e] = v' + R (m + (k_a - k_b) w'/2). Where R is (nearly) zero a small
 one takes its place in front of m. So contrasts of any size leave the penalty harmless.
 
 An answer of finite elements has no second derivatives that would mean anything: its loads are the weak residual, int
@@ -15,7 +15,7 @@ An answer of finite elements has no second derivatives that would mean anything:
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -26,8 +26,12 @@ from jumpnet.fe.mesh import Mesh, on_faces
 from jumpnet.fe.meshing import projected
 from jumpnet.fe.simplex import face_points, gauss
 from jumpnet.judge.cuts import CutDefects, cut_defects
+from jumpnet.models.frozen import Frozen
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
+
+# Points that a network is asked for are made up to a multiple of this, inside elements and on faces.
+WHOLE, FACES = 8192, 2048
 
 Array = Float[np.ndarray, "..."]
 
@@ -35,9 +39,10 @@ Array = Float[np.ndarray, "..."]
 class Answer(Protocol):
     """What is judged: its residual inside elements, and its values and gradients on faces."""
 
-    weak: bool
+    weak: ClassVar[bool]
+    """Whether its residual is taken weakly."""
 
-    def inside(self, mesh: Mesh, xi: Array, x: Array) -> tuple[Array, Array]:
+    def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
         """Of an answer with a strong residual: that (m, q) and nothing; else values (m, q) and gradients (m, q, d)."""
         ...
 
@@ -59,19 +64,37 @@ class Smooth:
     """An answer that is known in closed form, with second derivatives: a network or a basis expansion."""
 
     solution: Solution
-    weak: bool = False
+    weak: ClassVar[bool] = False
 
-    def inside(self, mesh: Mesh, xi: Array, x: Array) -> tuple[Array, Array]:
-        piece = np.repeat(mesh.piece, x.shape[1])
-        return self.solution.residual(x.reshape(-1, mesh.dim), piece).reshape(x.shape[:2]), np.zeros(0)
+    def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
+        shape, d = pde.x.shape[:2], mesh.dim
+        piece = np.repeat(mesh.piece, shape[1]).astype(np.int32)
+        parts = pde.x.reshape(-1, d), piece, -pde.lam.ravel(), pde.divergence.reshape(-1, d), pde.A.reshape(-1, d, d)
+        left = self.solution._functional(*self._padded(WHOLE, *parts))[: len(piece)]
+        return left.reshape(shape) - pde.f, np.zeros(0)
+
+    def _padded(self, size: int, *parts: Array) -> tuple[Array, ...]:
+        """For networks, points repeated up to a multiple of a number: code is compiled for each size of a batch."""
+        count = len(parts[0])
+        if isinstance(self.solution.network, Frozen):
+            return parts
+        taken = np.minimum(np.arange(-(-count // size) * size), count - 1)
+        return tuple(part[taken] for part in parts)
+
+    def _sampled(self, x: Array, piece: Array) -> tuple[Array, Array]:
+        """Values and gradients at points."""
+        count = len(x)
+        x, piece = self._padded(FACES, x, piece)
+        return self.solution(x, piece)[:count], self.solution.grad(x, piece)[:count]
 
     def value(self, mesh: Mesh, xi: Array) -> Array:
-        piece, x = np.repeat(mesh.piece, len(xi)), mesh.points(xi)
-        return self.solution(x.reshape(-1, mesh.dim), piece).reshape(x.shape[:2])
+        x = mesh.points(xi)
+        flat, piece = self._padded(FACES, x.reshape(-1, mesh.dim), np.repeat(mesh.piece, len(xi)))
+        return self.solution(flat, piece)[: x.shape[0] * x.shape[1]].reshape(x.shape[:2])
 
     def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
-        piece, flat = np.repeat(mesh.piece[element], x.shape[1]), x.reshape(-1, mesh.dim)
-        return self.solution(flat, piece).reshape(x.shape[:2]), self.solution.grad(flat, piece).reshape(x.shape)
+        value, gradient = self._sampled(x.reshape(-1, mesh.dim), np.repeat(mesh.piece[element], x.shape[1]))
+        return value.reshape(x.shape[:2]), gradient.reshape(x.shape)
 
     def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
         return cut_defects(self.solution, problem, float(np.median(mesh.size)) / 2)
@@ -82,9 +105,9 @@ class Elements:
     """An answer of finite elements, on the mesh that it is judged on."""
 
     field: Field
-    weak: bool = True
+    weak: ClassVar[bool] = True
 
-    def inside(self, mesh: Mesh, xi: Array, x: Array) -> tuple[Array, Array]:
+    def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
         return self._at(mesh, xi, np.arange(len(mesh)))
 
     def value(self, mesh: Mesh, xi: Array) -> Array:
@@ -158,26 +181,38 @@ def defects(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> Defects
     return Defects(volume, contact, outer, residual, interface, boundary)
 
 
-def coefficients(problem: Problem, piece: Int[np.ndarray, " m"], x: Array) -> tuple[Array, Array, Array]:
-    """A, lam and f at points (m, q, d) seen from pieces (m,)."""
+@dataclass(frozen=True, eq=False)
+class Coefficients:
+    """Points of elements, and the equation there."""
+
+    x: Float[np.ndarray, "m q d"]
+    A: Float[np.ndarray, "m q d d"]
+    divergence: Float[np.ndarray, "m q d"]
+    lam: Float[np.ndarray, "m q"]
+    f: Float[np.ndarray, "m q"]
+
+
+def coefficients(problem: Problem, mesh: Mesh, xi: Array) -> Coefficients:
+    """The equation at reference points of all elements."""
+    x = mesh.points(xi)
     m, q, d = x.shape
-    A, lam, f = np.empty((m, q, d, d)), np.empty((m, q)), np.empty((m, q))
-    for l in np.unique(piece).tolist():
-        mine = piece == l
-        tensor, _, reaction, source = problem.pde(l, x[mine].reshape(-1, d))
-        A[mine], lam[mine], f[mine] = tensor.reshape(-1, q, d, d), reaction.reshape(-1, q), source.reshape(-1, q)
-    return A, lam, f
+    found = Coefficients(x, np.empty((m, q, d, d)), np.empty((m, q, d)), np.empty((m, q)), np.empty((m, q)))
+    for l in np.unique(mesh.piece).tolist():
+        mine = mesh.piece == l
+        given = problem.pde(l, x[mine].reshape(-1, d))
+        for part, values in zip((found.A, found.divergence, found.lam, found.f), given, strict=True):
+            part[mine] = values.reshape(-1, *part.shape[1:])
+    return found
 
 
 def _volume(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Volume, Array]:
     xi = gauss(mesh.dim, count)[0]
-    x = mesh.points(xi)
-    A, lam, f = coefficients(problem, mesh.piece, x)
-    value, gradient = answer.inside(mesh, xi, x)
+    pde = coefficients(problem, mesh, xi)
+    value, gradient = answer.inside(mesh, xi, pde)
     if not answer.weak:
-        return Volume(A, lam, value), value
-    flux = -np.einsum("mqij,mqj->mqi", A, gradient)
-    return Volume(A, lam, -f - lam * value, flux), np.zeros(f.shape)
+        return Volume(pde.A, pde.lam, value), value
+    flux = -np.einsum("mqij,mqj->mqi", pde.A, gradient)
+    return Volume(pde.A, pde.lam, -pde.f - pde.lam * value, flux), np.zeros(pde.f.shape)
 
 
 def _conormal(problem: Problem, piece: Array, x: Array, normal: Array) -> Array:
@@ -225,7 +260,7 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
     # What is asked for is the flux of u without that of u_h.
     qa, qb = (qa, qb) if answer.weak else (0.0, 0.0)
     first, second = known + to_a * rest - qa - s * wanted, known - (1 - to_a) * rest - qb - s * wanted
-    magnitude = max((float(np.abs(part).max(initial=0.0)) for part in (v, ua, ub, jump - v + (ua - ub))))
+    magnitude = max(float(np.abs(part).max(initial=0.0)) for part in (v, ua, ub, jump - v + (ua - ub)))
     return contact, OnInterfaces(jump, flux / np.maximum(ka_, kb_), first, second, magnitude)
 
 
@@ -270,7 +305,9 @@ def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Ou
     if answer.weak:
         load = load + q
     through = np.where(fixed, stiff * value, outflow)
-    return Outer(np.where(fixed, stiff, alpha), load), OnBoundary(value, outflow / k, through, number.reshape(shape[:2]))
+    return Outer(np.where(fixed, stiff, alpha), load), OnBoundary(
+        value, outflow / k, through, number.reshape(shape[:2])
+    )
 
 
 def _flat(x: Array) -> Array:

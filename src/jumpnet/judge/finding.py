@@ -29,8 +29,8 @@ class Finding:
     defects beyond the space (oscillating, singular, or not seen at its integration points) may add. `change` is how
     much e changed under the last refinement, relative to its size. `singular` says that the solution has singular
     points. `reason` is empty, or a sentence that says why nothing is decided; `field` may be None then. `total` is the
-    integral of e over each piece. `fluxes` are the integrals of A grad e . n over interfaces, on the side of a and with n
-    pointing to a for the key (a, b), and over the parts of the boundary, n outward.
+    integral of e over each piece. `fluxes` are the integrals of A grad e . n over interfaces, for the key (a, b) on the
+    side of a and with n pointing to a, and over the parts of the boundary, n outward.
     """
 
     field: ErrorField | None

@@ -4,10 +4,18 @@ import time
 from dataclasses import replace
 
 from jumpnet.errors import JumpnetError, SolutionError
+<<<<<<< HEAD
+from jumpnet.fe.features import FieldFunction, LineFunction
+from jumpnet.judge.adaptivity import judge_elements, judge_smooth, undecided
+from jumpnet.judge.finding import Finding
+from jumpnet.judge.line import judge_expansion, judge_line
+=======
 from jumpnet.fe.features import FieldFunction
+from jumpnet.fe.line import LineOptions
 from jumpnet.judge.adaptivity import judge_elements, judge_smooth, undecided
 from jumpnet.judge.finding import Finding
 from jumpnet.judge.line import judge_line
+>>>>>>> line
 from jumpnet.judge.options import JudgeOptions
 from jumpnet.judge.verdict import Verdict
 from jumpnet.models.frozen import Features, Frozen
@@ -24,9 +32,9 @@ def judge(
     """The error of a solution, found by solving for it.
 
     e = u - u_h meets the same equations with the residuals of u_h as data; coarse finite elements tell it to a few
-    percent. They are refined until e changes by less than a fifth. With `tol`, a root mean square error, they need not be
-    where the error is far from it; `seconds` limits what it may take. What it cannot judge is undecided, with a
-    reason; nothing is raised.
+    percent. They are refined until the root mean square of e changes by less than a fifth. With `tol`, a root mean
+    square error, the judge may stop as soon as the error is far from that; `seconds` limits what it may take. What it
+    cannot judge is undecided, with a reason; nothing is raised.
     """
     if not isinstance(solution, Solution):
         raise SolutionError(f"judge needs a solution, not {type(solution).__name__}; see jn.solve(problem).")
@@ -51,8 +59,15 @@ def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Find
     if problem.data is not None:
         return undecided("not judged: the problem has measured values, which its equations alone need not meet.")
     if problem.dim == 1:
-        return judge_line(solution)
+<<<<<<< HEAD
+        elements = [family for one in _features(solution) for _, family in one.parts if isinstance(family, LineFunction)]
+        # Fluxes of elements jump inside pieces: their residual is not that of a function in closed form.
+        return judge_expansion(problem, elements[0].expansion) if elements else judge_line(solution)
     if problem.dim > 3:
+=======
+        return judge_line(solution, LineOptions(time_limit=options.seconds))
+    if problem.dim not in (2, 3):
+>>>>>>> line
         return undecided(f"not judged: the problem has {problem.dim} dimensions.")
     functions = [family for features in _features(solution) for _, family in features.parts]
     elements = [family for family in functions if isinstance(family, FieldFunction)]

@@ -1,4 +1,4 @@
-"""The defect problem in one space of finite elements: its solution, norms, fluxes, and what the space cannot represent."""
+"""The defect problem in one space: its solution, norms, fluxes, and what the space cannot represent."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,7 +13,7 @@ from jumpnet.fe.mesh import on_faces
 from jumpnet.fe.simplex import dubiner, face_points, gauss
 from jumpnet.fe.space import Space
 from jumpnet.judge.cuts import CutDefects
-from jumpnet.judge.defects import Answer, Defects, defects
+from jumpnet.judge.defects import Answer, Defects, coefficients, defects
 from jumpnet.problem import Problem
 
 
@@ -69,7 +69,7 @@ class Level:
         """The norm of what defects beyond the space may add to e (root mean square).
 
         Of a residual the part orthogonal to the polynomials of an element counts, as seen at more points than the load
-        was. It oscillates in a length of h/(p + 1) or less, in which it can make an error of (h/(pi (p + 1)))^2/A times its
+        was. It oscillates in a length of h/(p + 1) or less, and can make an error of (h/(pi (p + 1)))^2/A times its
         size. Of the defects on faces likewise the part beyond polynomials, which is felt to a depth of such a length.
         """
         mesh, order, d = self.space.mesh, self.space.order, self.space.mesh.dim
@@ -77,7 +77,7 @@ class Level:
         square = 0.0
         if not answer.weak:
             fine = gauss(d, self.count + 2)
-            r = answer.inside(mesh, fine[0], mesh.points(fine[0]))[0]
+            r = answer.inside(mesh, fine[0], coefficients(problem, mesh, fine[0]))[0]
             weight = fine[1] * np.abs(np.linalg.det(mesh.jacobians(fine[0])))
             rest = r - _projection(r, d, order, self.count + 2)
             k = np.linalg.eigvalsh(self.defects.volume.A).min(axis=(1, 2))
@@ -119,7 +119,7 @@ class Level:
             for pair in problem.jumps:
                 mine = (low == pair[0]) & (high == pair[1])
                 found[pair] = float(each[0][mine].sum())
-                found[pair[::-1]] = -float(each[1][mine].sum())
+                found[pair[1], pair[0]] = -float(each[1][mine].sum())
         faces = mesh.boundary
         if len(faces):
             element, local = faces.element[:, 0], faces.local[:, 0]

@@ -1,7 +1,8 @@
 """The judge on the line: the error of any answer, from its residuals, by hp elements of its own.
 
-e = u - u_h meets the equations of u with residuals as data: f minus the equation's left side in the pieces, v - [u_h] and
-w - [A u_h'] at interfaces, g minus the condition's left side at ends. Fields of point sources are in u_h in closed form.
+e = u - u_h meets the equations of u with residuals as data: f minus the equation's left side in the pieces, v - [u_h]
+and w - [A u_h'] at interfaces, g minus the condition's left side at ends. Fields of point sources are in u_h in closed
+form.
 """
 
 from __future__ import annotations
@@ -11,8 +12,16 @@ from dataclasses import replace
 import numpy as np
 
 from jumpnet.errors import SolutionError
-from jumpnet.fe.line import LineExpansion, LineOptions, LineResult, LineStatement, PieceFunction, statement_of
-from jumpnet.fe.line import solve_line, solve_statement
+from jumpnet.fe.line import (
+    LineExpansion,
+    LineOptions,
+    LineResult,
+    LineStatement,
+    PieceFunction,
+    solve_line,
+    solve_statement,
+    statement_of,
+)
 from jumpnet.fe.line.elements import gauss
 from jumpnet.fe.line.resolution import resolve
 from jumpnet.judge.finding import Finding
@@ -32,10 +41,11 @@ def judge_line(solution: Solution, options: LineOptions = LineOptions()) -> Find
     problem = solution.problem
     if problem is None:
         return _undecided(
-            "the equations of this solution are not known here; give the problem back: solution.with_problem(problem)."
+            "not judged: the equations of this solution are not known here; give the problem back: "
+            "solution.with_problem(problem)."
         )
     if problem.data is not None:
-        return _undecided("the problem has measured values, which the equations alone need not meet.")
+        return _undecided("not judged: the problem has measured values, which its equations alone need not meet.")
     try:
         statement = statement_of(problem)
         defect = defect_statement(solution, statement)
@@ -43,7 +53,8 @@ def judge_line(solution: Solution, options: LineOptions = LineOptions()) -> Find
         result = solve_statement(defect, TOL, options, relative_to_size=True, known=known)
     except SolutionError as error:
         return _undecided(str(error))
-    return _finding(result, np.finfo(float).eps * _size(solution, result.expansion))
+    finding = _finding(result, np.finfo(float).eps * _size(solution, result.expansion))
+    return replace(finding, fluxes=_fluxes(problem, statement, result.fluxes))
 
 
 def judge_expansion(problem: Problem, expansion: LineExpansion, tol: float = 1e-12) -> Finding:
@@ -55,7 +66,8 @@ def judge_expansion(problem: Problem, expansion: LineExpansion, tol: float = 1e-
     change = better.estimate / size if size > 0 else 0.0
     reason = "" if change <= LEAST else f"the error is below what a better solve reaches, {better.estimate:.1e}."
     unknowns = better.expansion.unknowns
-    return Finding(field, tuple(square.tolist()), better.volume, better.unresolved, change, False, unknowns, reason)
+    errors = tuple(square.tolist()), better.volume, better.unresolved, change
+    return Finding(field, *errors, unknowns=unknowns, reason=reason)
 
 
 def defect_statement(solution: Solution, statement: LineStatement) -> LineStatement:
@@ -81,7 +93,8 @@ def defect_statement(solution: Solution, statement: LineStatement) -> LineStatem
     sizes = (np.abs(u0) + np.abs(u1) + joints.R * np.abs(q0), np.abs(q0) + np.abs(q1))
     rounding = tuple(noise * np.where(inside, 0.0, size) for size in sizes)
     at_ends = noise * (np.abs(ends.alpha * u) + np.abs(ends.beta * q))
-    load = PieceFunction(np.full(statement.pieces, np.nan), lambda p, x: -solution.residual(x[:, None], p))
+    unknown = np.full(statement.pieces, np.nan)
+    load = PieceFunction(unknown, lambda pieces, x: -solution.residual(x[:, None], pieces), everywhere=True)
     mean = None if statement.mean is None else statement.mean - solution.mean().value
     return replace(
         statement,
@@ -111,11 +124,33 @@ def _finding(result: LineResult, rounding: float) -> Finding:
         False,
         result.expansion.unknowns,
         reason,
+        result.total,
     )
 
 
+def _fluxes(problem: Problem, statement: LineStatement, q: np.ndarray) -> dict[tuple[int, int] | str, float]:
+    """A e' n at interfaces, on the side of a with n pointing to a for (a, b), and at parts of the boundary, outward."""
+    found: dict[tuple[int, int] | str, float] = {}
+    piece, names = statement.piece, problem.partition.boundary_parts
+    for left, right in zip(statement.joints.left.tolist(), statement.joints.right.tolist(), strict=True):
+        if right < left:  # the ends of a periodic domain
+            found |= {"x1-": -float(q[right, 0]), "x1+": float(q[left, 1])}
+        elif piece[left] != piece[right]:
+            a, b = int(piece[left]), int(piece[right])
+            found[a, b] = found.get((a, b), 0.0) - float(q[left, 1])
+            found[b, a] = found.get((b, a), 0.0) + float(q[right, 0])
+    ends = statement.ends
+    low = ends.side < 0
+    x = np.where(low, statement.start[ends.interval], statement.end[ends.interval])
+    number = problem.partition.part_numbers(x[:, None], ends.side[:, None], piece[ends.interval])
+    outward = ends.side * q[ends.interval, np.where(low, 0, 1)]
+    for k, flux in zip(number.tolist(), outward.tolist(), strict=True):
+        found[names[k]] = found.get(names[k], 0.0) + flux
+    return found
+
+
 def _undecided(reason: str) -> Finding:
-    return Finding(None, (0.0,), (1.0,), reason=reason)
+    return Finding(None, (np.nan,), (1.0,), unresolved=np.nan, change=np.nan, reason=reason)
 
 
 def _points(elements: LineExpansion) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

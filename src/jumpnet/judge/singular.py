@@ -1,7 +1,7 @@
 """Points of the plane where a solution is not smooth: corners, changes of condition, jumps of boundary values.
 
-Towards them the judge grades its elements. Which exponents a corner has is not worked out here: it counts as smooth only
-where a simple argument says so.
+Towards them the judge grades its elements. Which exponents a corner has is not worked out here: it counts as smooth
+only where a simple argument says so.
 """
 
 from collections.abc import Iterator
@@ -78,7 +78,8 @@ def _smooth_at_boundary(problem: Problem, corner: Corner, scale: float) -> bool:
         return fits and (exponent >= 2 - SAME or abs(exponent - round(exponent)) < SAME)
     square = all(abs(d[k] @ d[k + 1]) < SAME for k in (0, 1)) and _angle(d[0], d[2]) > np.pi - SAME
     along = all(
-        abs(d[k] @ _tensor(problem, p, corner.place) @ d[k + 1]) < SAME * np.abs(_tensor(problem, p, corner.place)).max()
+        abs(d[k] @ _tensor(problem, p, corner.place) @ d[k + 1])
+        < SAME * np.abs(_tensor(problem, p, corner.place)).max()
         for k, p in enumerate(pieces)
     )
     return fits and kind == other and square and along
@@ -112,7 +113,7 @@ def _jump(problem: Problem, corner: Corner, along: Point, pieces: list[int]) -> 
 
 
 def changes_on_boundary(problem: Problem, mesh: Mesh) -> Iterator[tuple[int, int, float, Point]]:
-    """Where conditions or boundary values change abruptly inside faces: element, face, how far along it, and the place."""
+    """Where conditions or boundary values change abruptly inside faces: element, face, share of it, and the place."""
     faces = mesh.boundary
     if not len(faces):
         return

@@ -68,7 +68,7 @@ class Verdict:
 
     @property
     def estimate(self) -> float:
-        """What the root mean square error is at most, as far as the judge can tell: safety times rms plus unresolved."""
+        """What the root mean square error is at most, as far as can be told: safety times rms, plus unresolved."""
         return self.safety * self.rms + self.unresolved
 
     def error(self, x: ArrayLike, piece: "Pieces | None" = None) -> Float[np.ndarray, " n"]:
@@ -97,7 +97,9 @@ class Verdict:
         partition = self.solution._located_partition()
         key = partition.part_name(over) if isinstance(over, str) else (int(over[0]), int(over[1]))
         if key not in self.finding.fluxes:
-            raise SolutionError(f"the error of the flux over {over!r} is not known; it is for {list(self.finding.fluxes)}.")
+            raise SolutionError(
+                f"the error of the flux over {over!r} is not known; it is for {list(self.finding.fluxes)}."
+            )
         return self.finding.fluxes[key]
 
     @property
@@ -109,7 +111,9 @@ class Verdict:
     def __str__(self) -> str:
         if self.finding.field is None:
             return self.reason
-        lines = [f"error      {self.rms:.2e} (root mean square), by solving for it with {self.finding.unknowns} unknowns"]
+        lines = [
+            f"error      {self.rms:.2e} (root mean square), by solving for it with {self.finding.unknowns} unknowns"
+        ]
         if not self.decided:
             lines.insert(0, self.reason)
         lines.append(
@@ -122,7 +126,7 @@ class Verdict:
             lines.append("by piece   " + ", ".join(f"{n}: {e:.1e}" for n, e in zip(names, self.by_piece, strict=True)))
         return "\n".join(lines)
 
-    def _field(self):  # noqa: ANN202
+    def _field(self):
         if self.finding.field is None:
             raise SolutionError(f"the error of this solution is not known: {self.reason}")
         return self.finding.field

@@ -129,12 +129,11 @@ class Solution:
                 "solution.with_problem(problem)."
             )
         points, cell = self._located(x, piece)
-        residual = np.empty(len(points))
-        for p in np.unique(cell):
-            mine = cell == p
-            A, div_A, lam, f = self.problem.pde(int(p), points[mine])
-            residual[mine] = self._functional(points[mine], cell[mine], -lam, div_A, A) - f
-        return residual
+        (n, d), order = points.shape, np.argsort(cell, kind="stable")
+        lam, f, div_A, A = np.empty(n), np.empty(n), np.empty((n, d)), np.empty((n, d, d))
+        for mine in np.split(order, np.flatnonzero(np.diff(cell[order])) + 1) if n else ():
+            A[mine], div_A[mine], lam[mine], f[mine] = self.problem.pde(int(cell[mine[0]]), points[mine])
+        return self._functional(points, cell, -lam, div_A, A) - f
 
     def net_flux(self, over: tuple[int, int] | str) -> "Integral":
         """The integral of A grad u . n over an interface (a, b), on the side of a and n pointing to a, or over a part

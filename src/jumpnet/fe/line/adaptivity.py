@@ -2,8 +2,8 @@
 
 Each mesh is solved with its orders and with orders two higher, and the difference is the estimate; the better one is
 returned. A dual problem, whose load is that difference, splits it into what each element contributes: an element is
-refined if it contributes more than its share. Its order is raised where the coefficients of its polynomial fall fast; it is
-halved where they do not.
+refined if it contributes more than its share. Its order is raised where the coefficients of its polynomial fall fast;
+it is halved where they do not.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from time import monotonic
 import numpy as np
 from jaxtyping import Float, Int
 
-from jumpnet.fe.line.elements import ENRICHED, Condensed, Group, Mesh, groups, tables
 from jumpnet.fe.line.eigenvalue import smallest_eigenvalue
+from jumpnet.fe.line.elements import ENRICHED, Condensed, Group, Mesh, groups, tables
 from jumpnet.fe.line.expansion import LineExpansion
-from jumpnet.fe.line.resolution import Resolution, resolve
+from jumpnet.fe.line.resolution import SHORTEST, Resolution, resolve
 from jumpnet.fe.line.statement import LineStatement, statement_of
 from jumpnet.fe.line.system import System, Vertices, assemble, coefficients_of
 from jumpnet.problem import Problem
@@ -34,7 +34,7 @@ class LineOptions:
     top_order: int = 20
     """Orders are not raised beyond this; higher ones cost more than two elements."""
     fall: float = 0.6
-    """The least fall of a polynomial's coefficients, log of the ratio of successive ones, for which the order is raised."""
+    """The order is raised if the log of the polynomial's coefficients falls by this from one to the next. Heuristic."""
     wave: float = 2.5
     """Longest element where lam < 0, times sqrt(-lam/A): below pi no element resonates by itself."""
     data: float = 0.01
@@ -51,11 +51,13 @@ class LineOptions:
 class LineResult:
     """A solution on the line, and its error.
 
-    `estimate` is the root mean square error of u, `size` the root mean square of u and `variation` that of its deviation
-    from the mean. `square` is the integral of u^2 over each piece, `volume` the length. `unresolved` is the error that
-    data may add that the elements do not resolve, or that are rounded. `eigenvalue` is the one of smallest modulus of the operator, relative
-    to the unit operator, nan where lam >= 0; `eigenvalue_change` how much two orders more changed it. `reason` is empty,
-    or a sentence that says why the tolerance was not reached.
+    `estimate` is the root mean square error of u, `size` the root mean square of u and `variation` that of its
+    deviation from the mean. `square` is the integral of u^2 over each piece, `total` that of u, `volume` the length.
+    `fluxes` are A u' at the left and the right end of each interval of the statement. `unresolved` is the
+    error that data may add which the elements do not resolve, or which are rounded. `eigenvalue` is the smallest
+    modulus of an eigenvalue of the operator, nan where lam >= 0; `eigenvalue_change` is how much two orders more
+    changed it.
+    `reason` is empty, or a sentence that says why the tolerance was not reached.
     """
 
     expansion: LineExpansion
@@ -63,7 +65,9 @@ class LineResult:
     size: float
     variation: float
     square: tuple[float, ...]
+    total: tuple[float, ...]
     volume: tuple[float, ...]
+    fluxes: Float[np.ndarray, "m 2"]
     unresolved: float = 0.0
     history: tuple[float, ...] = ()
     eigenvalue: float = np.nan
@@ -148,7 +152,7 @@ def _at_rounding(history: list[float], scale: float) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """The solution on one mesh: coefficients by group, its size, its error, and what each element contributes to that."""
+    """The solution on one mesh: coefficients by group, its size, its error, and what elements contribute to that."""
 
     mesh: Mesh
     parts: list[tuple[Group, Float[np.ndarray, "g p"]]]
@@ -157,6 +161,7 @@ class Level:
     error: float
     contribution: Float[np.ndarray, " n"]
     system: System
+    unknowns: Float[np.ndarray, " u"]
 
 
 def solve_level(statement: LineStatement, mesh: Mesh) -> Level:
@@ -179,7 +184,7 @@ def solve_level(statement: LineStatement, mesh: Mesh) -> Level:
     size, variation = _sizes(rich, second, statement.length)
     contribution = _contributions(mesh, rich, high, fine, u0, difference, inner) / np.sqrt(statement.length)
     error = float(np.hypot(error, (rounding + np.finfo(float).eps) * size))
-    return Level(mesh, list(zip(rich, second, strict=True)), size, variation, error, contribution, fine)
+    return Level(mesh, list(zip(rich, second, strict=True)), size, variation, error, contribution, fine, u1)
 
 
 def _padded(coefficients: np.ndarray, width: int) -> np.ndarray:
@@ -201,24 +206,25 @@ def _square(rich: list[Group], coefficients: list[np.ndarray]) -> Float[np.ndarr
     return result
 
 
-def _mean(rich: list[Group], coefficients: list[np.ndarray], length: float) -> float:
-    total = 0.0
+def _total(rich: list[Group], coefficients: list[np.ndarray]) -> Float[np.ndarray, " n"]:
+    """The integral over each element."""
+    result = np.empty(sum(len(group.index) for group in rich))
     for group, c in zip(rich, coefficients, strict=True):
         values, weights = _at_points(group, c)
-        total += float((values * weights).sum())
-    return total / length
+        result[group.index] = (values * weights).sum(axis=1)
+    return result
 
 
 def _shift(rich: list[Group], coefficients: list[np.ndarray], mean: float, length: float) -> None:
     """Add the constant that gives the mean wanted."""
-    by = mean - _mean(rich, coefficients, length)
+    by = mean - _total(rich, coefficients).sum() / length
     for c in coefficients:
         c[:, 0] += by
 
 
 def _sizes(rich: list[Group], coefficients: list[np.ndarray], length: float) -> tuple[float, float]:
     """The root mean square of u, and of its deviation from the mean."""
-    mean = _mean(rich, coefficients, length)
+    mean = _total(rich, coefficients).sum() / length
     size = np.sqrt(_square(rich, coefficients).sum() / length)
     shifted = [c - mean * (np.arange(c.shape[1]) == 0) for c in coefficients]
     return float(size), float(np.sqrt(_square(rich, shifted).sum() / length))
@@ -240,7 +246,7 @@ def _contributions(
     at = Vertices.of(mesh)
     load, own = np.zeros(len(fine.rhs)), np.zeros(len(mesh))
     for group, one, delta, bubble in zip(rich, high, difference, inner, strict=True):
-        _, w, N, _ = tables(group.order)
+        N = tables(group.order)[2]
         values, weights = _at_points(group, delta)
         moments = (values * weights / norm) @ N
         own[group.index] = np.abs(np.einsum("gp,gp->g", moments, bubble))
@@ -261,6 +267,7 @@ def _marked(level: Level, mesh: Mesh, target: float, options: LineOptions) -> tu
     marked = (level.contribution > share) & (level.contribution > 1e-4 * most)
     if not marked.any():
         marked = level.contribution >= 0.1 * most
+    long = mesh.end - mesh.start > SHORTEST * np.maximum(np.abs(mesh.start), np.abs(mesh.end))
     fall = np.empty(len(mesh))
     for group, c in level.parts:
         fall[group.index] = _fall(c[:, 2:])
@@ -269,7 +276,7 @@ def _marked(level: Level, mesh: Mesh, target: float, options: LineOptions) -> tu
         wanted = np.log(np.maximum(level.contribution, share) / share) / np.maximum(fall, options.fall)
     by = np.clip(2 * np.ceil(0.5 * wanted), 2, 6).astype(int)
     by = np.minimum(by, np.maximum(options.top_order - mesh.order, 0))
-    return marked & ~raised, np.where(raised, by, 0)
+    return marked & ~raised & long, np.where(raised, by, 0)
 
 
 def _fall(c: Float[np.ndarray, "g c"]) -> Float[np.ndarray, " g"]:
@@ -292,21 +299,25 @@ def _result(
     for group, c in level.parts:
         coefficients[group.index, : c.shape[1]] = c
     piece = statement.piece[mesh.interval]
-    square = _square([group for group, _ in level.parts], [c for _, c in level.parts])
+    rich, found = [group for group, _ in level.parts], [c for _, c in level.parts]
+    square, total, at = _square(rich, found), _total(rich, found), Vertices.of(mesh)
     expansion = LineExpansion(mesh.start, mesh.end, piece, order, coefficients)
     unresolved = _unresolved(statement, level, resolution)
     eigenvalue, change, rounding = np.nan, 0.0, 0.0
     if resolution.wave.any():
-        eigenvalue, change = smallest_eigenvalue(statement, mesh, [group for group, _ in level.parts])
+        eigenvalue, change = smallest_eigenvalue(statement, mesh, rich)
         # A relative change of lam by eps changes the solution by this; lam and A are both rounded, more than once.
         rounding = 4 * np.finfo(float).eps * resolution.decay * level.size / abs(eigenvalue)
+    per_piece = [np.bincount(piece, of, statement.pieces).tolist() for of in (square, total, mesh.end - mesh.start)]
     return LineResult(
         expansion,
         float(np.hypot(level.error, rounding)),
         level.size,
         level.variation,
-        tuple(np.bincount(piece, square, statement.pieces).tolist()),
-        tuple(np.bincount(piece, mesh.end - mesh.start, statement.pieces).tolist()),
+        tuple(per_piece[0]),
+        tuple(per_piece[1]),
+        tuple(per_piece[2]),
+        level.unknowns[2 * np.stack([at.first, at.last], axis=1) + 1],
         unresolved,
         history,
         eigenvalue,
@@ -324,12 +335,15 @@ def _unresolved(statement: LineStatement, level: Level, resolution: Resolution) 
     given = statement.rounding or tuple(ROUNDED * np.abs(b) for b in (joints.v, joints.w, ends.g))
     rhs = np.zeros(len(level.system.rhs))
     first = 2 * len(mesh)
-    rhs[0:first:2] = resolution.unresolved[cell] * h + ROUNDED * np.abs(level.system.rhs[0:first:2])
+    at = Vertices.of(mesh)
+    u, q = (np.abs(level.unknowns[2 * at.right + k]) for k in (0, 1))
+    lam, f, resistance = resolution.unresolved[cell].T
+    rhs[0:first:2] = (f + lam * u) * h + ROUNDED * np.abs(level.system.rhs[0:first:2])
+    rhs[1:first:2] = resistance * q * h
     others = np.concatenate([np.stack(given[:2], axis=1).ravel(), given[2]])
     rhs[first : first + len(others)] = others
     if not rhs.any():
         return 0.0
     answer, _ = level.system.solve(rhs * rng.choice([-1.0, 1.0], len(rhs)))
-    at = Vertices.of(mesh)
     ends = 0.5 * (answer[2 * at.left] ** 2 + answer[2 * at.right] ** 2)
     return float(np.sqrt(ends @ h / statement.length))

@@ -18,7 +18,7 @@ SETTLED = 1e-3  # relative change at which the iteration ends
 
 
 def smallest_eigenvalue(statement: LineStatement, mesh: Mesh, rich: list[Group]) -> tuple[float, float]:
-    """The smallest modulus of an eigenvalue for the orders of the groups, and its relative change from two orders less."""
+    """The smallest modulus of an eigenvalue for the orders of the groups, and its change from two orders less."""
     zero = _without_data(statement)
     fine, coarse = (_inverse_iteration(zero, mesh, rich, lower) for lower in (0, ENRICHED))
     return fine, abs(fine - coarse) / abs(fine)

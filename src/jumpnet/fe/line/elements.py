@@ -2,10 +2,10 @@
 
 On an element of length h with the coordinate xi in (-1, 1)
 
-    u = u_L + d (1 + xi)/2 + sum over k of c_k N_k(xi),      N_k' = sqrt(k + 1/2) P_k   (integrated Legendre polynomials).
+    u = u_L + d (1 + xi)/2 + sum over k of c_k N_k(xi),   N_k' = sqrt(k + 1/2) P_k   (integrated Legendre polynomials).
 
-The constant is one of the functions, so that with lam = 0 its row holds nothing but the balance of the flux, whatever A:
-contrasts of 1e12 cost no digits. Eliminating the c_k leaves two equations between values and fluxes at both ends,
+The constant is one of the functions, so that with lam = 0 its row holds nothing but the balance of the flux, whatever A
+is: contrasts of 1e12 cost no digits. Eliminating the c_k leaves two equations between values and fluxes at both ends,
 
     S (u_L, d) + G = (q_R - q_L, q_R).
 """
@@ -61,7 +61,7 @@ def gauss(points: int) -> tuple[Float[np.ndarray, " q"], Float[np.ndarray, " q"]
     return leggauss(points)
 
 
-def shapes(xi: Float[np.ndarray, "..."], order: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def shapes(xi: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Values and two derivatives in xi of the order + 1 functions (..., order + 1): 1, (1 + xi)/2, N_1, N_2, ..."""
     P = np.empty((order + 1, *xi.shape))
     slope = np.zeros_like(P)

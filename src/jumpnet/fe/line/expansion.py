@@ -15,7 +15,7 @@ BATCH = 1 << 15  # points at a time: tables of functions stay in the cache
 
 @dataclass(frozen=True, eq=False)
 class LineExpansion:
-    """Elements from left to right: ends, piece, order, and coefficients of the functions in elements.py, padded by zeros.
+    """Elements from left to right: ends, piece, order, and coefficients (elements.py), padded by zeros.
 
     Points are (n, 1). A point outside the piece named is seen from the element of that piece that is nearest.
     """

@@ -1,7 +1,7 @@
 """Points that formulas name: zeros of the polynomials in x that occur in them.
 
-`where(x1 < 0.3, 1, 2)` jumps at 0.3, `exp(-((x1 - 0.3)/1e-9)**2)` is narrow there: no sampling finds that, and the text of the
-formula tells. Callables have no text.
+`where(x1 < 0.3, 1, 2)` jumps at 0.3, `exp(-((x1 - 0.3)/1e-9)**2)` is narrow there: no sampling finds that, and the text
+of the formula tells. Callables have no text.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from jaxtyping import Float
 from jumpnet.expressions import Expression
 from jumpnet.fields import ConstantField, ExpressionField
 
+FORMULAS = 100  # that are read: each takes about a millisecond
 MOST = 200  # marks; a formula with more of them is no drawing of a few features
 DEGREE = 6  # of polynomials whose zeros are looked for
 
 
 def marks_of(functions: Iterable[Any]) -> Float[np.ndarray, " s"]:
     """The marks of fields and of what they are made of, in order."""
-    expressions = {id(one): one for function in functions for one in _expressions(function)}
-    found = np.unique([zero for one in expressions.values() for zero in _zeros(one)])
+    different = {(one.text, one.constants): one for function in functions for one in _expressions(function)}
+    found = np.unique([zero for one in list(different.values())[:FORMULAS] for zero in _zeros(one)])
     return found if len(found) <= MOST else np.zeros(0)
 
 
@@ -44,9 +45,11 @@ def _zeros(expression: Expression) -> Iterator[float]:
 
     x = expression.symbols[0]
     formula = expression.symbolic.subs(dict(expression.parameters))
+    part: Any
     for part in sympy.preorder_traversal(formula):
         if isinstance(part, Relational):
-            part = part.lhs - part.rhs
+            lhs, rhs = (one for one in part.args)
+            part = lhs - rhs  # pyright: ignore[reportOperatorIssue]
         elif part == x:
             yield 0.0
         if not getattr(part, "is_Add", False) or not part.has(x) or not part.is_polynomial(x):

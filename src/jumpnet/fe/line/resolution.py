@@ -1,8 +1,8 @@
 """A mesh on which the data are resolved: intervals halved until polynomials of degree 15 meet A, 1/A, lam and f.
 
-The data are first looked at everywhere (bottom up, from cells of 1/4096 of the domain with 16 points each), so that a source
-whose width is 1e-5 of the domain is not missed; then halving goes on (top down) where the finest cells do not do, down to
-rounding: towards jumps, kinks and degenerate coefficients.
+The data are first looked at everywhere (bottom up, from cells of 1/4096 of the domain with 16 points each), so that a
+source whose width is 1e-5 of the domain is not missed; then halving goes on (top down) where the finest cells are too
+coarse, down to rounding: towards jumps, kinks and degenerate coefficients.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ ROUNDING = 256 * np.finfo(float).eps  # relative deviation that is ascribed to r
 # Near ends of intervals and points that formulas name, data are looked at in distances of 4^-1 to 4^-NEAR of a cell.
 NEAR = 20
 NOISY = 1500  # finest cells that are not resolved: the data are noise, or oscillate faster than can be followed
-DEEPEST = 60  # halvings below the finest cells
-SHORTEST = 1e-15  # cells are not halved below this length, relative to the domain
+DEEPEST = 400  # halvings below the finest cells: towards x = 0 numbers go on
+SHORTEST = 16 * np.finfo(float).eps  # cells are not halved below this length, relative to |x|
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +63,12 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Resolution:
-    """The cells, and by how much the mean of f in each depends on the rule that is used (zero where it is resolved)."""
+    """The cells, and by how much the means of lam, f and 1/A depend on the rule (zero where they are resolved)."""
 
     start: Float[np.ndarray, " n"]
     end: Float[np.ndarray, " n"]
     interval: Int[np.ndarray, " n"]
-    unresolved: Float[np.ndarray, " n"]
+    unresolved: Float[np.ndarray, "n 3"]
     wave: Float[np.ndarray, " n"]
     """The largest sqrt(-lam/A) in each cell."""
     decay: float
@@ -95,9 +95,9 @@ def resolve(statement: LineStatement, tol: float, known: Resolution | None = Non
         merged = good[low] & good[low + 1] & scale.resolved(parent, pairs, tol)[0]
         leaf = np.stack([low, low + 1], axis=1)[~merged].ravel()
         leaf = leaf[good[leaf]]
-        found.append((cells[leaf], np.zeros(len(leaf))))
+        found.append((cells[leaf], np.zeros((len(leaf), 3))))
         cells, level, good = _replaced(cells, level, good, low, parent, merged)
-    found.append((cells[good], np.zeros(int(good.sum()))))
+    found.append((cells[good], np.zeros((int(good.sum()), 3))))
     found += _deeper(statement, scale, rough, gaps, tol)
     return _joined(found)
 
@@ -129,7 +129,7 @@ def _deeper(
         halves = cells.halves(statement)
         quarters = halves.halves(statement)
         good, gap = scale.resolved(halves, quarters, tol)
-        good |= halves.end - halves.start < SHORTEST * scale.length
+        good |= halves.end - halves.start <= SHORTEST * np.maximum(np.abs(halves.start), np.abs(halves.end))
         found.append((halves[good], gap[good]))
         cells, gap = halves[~good], gap[~good]
     return [*found, (cells, gap)]
@@ -157,7 +157,7 @@ class _Scale:
         return _Scale(statement, special, statement.length, resistance, decay, load)
 
     def resolved(self, cells: Cells, halves: Cells, tol: float) -> tuple[np.ndarray, np.ndarray]:
-        """Whether the halves' data lie on the cells' polynomials; and the change of the mean of f."""
+        """Whether the halves' data lie on the cells' polynomials; and the changes of the means of lam, f and 1/A."""
         fine = halves.values.reshape(4, len(cells), 2 * POINTS)
         deviation = np.abs(cells.values @ _TO_HALVES.T - fine)
         rounding = deviation <= ROUNDING * np.abs(fine).max(axis=2, keepdims=True)
@@ -168,9 +168,8 @@ class _Scale:
         for k, size in ((1, self.lam), (2, self.f), (3, self.resistance)):
             good &= (h * (deviation[k] @ wide) <= tol * size) | rounding[k].all(axis=1)
         good &= self._resolved_near(cells, tol)
-        gap = np.abs(cells.values[2] @ w - fine[2] @ wide)
-        return good, np.where(good, 0.0, gap)
-
+        gap = np.abs(cells.values[1:] @ w - fine[1:] @ wide).T
+        return good, np.where(good[:, None], 0.0, gap)
 
     def _resolved_near(self, cells: Cells, tol: float) -> np.ndarray:
         """The same close to special points, which cells have at their ends: is nothing narrow hidden there?"""

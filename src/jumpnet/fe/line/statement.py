@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from jumpnet.errors import ProblemError
-from jumpnet.fields import ConstantField, Values
 from jumpnet.fe.line.marks import marks_of
+from jumpnet.fields import ConstantField, Values
 from jumpnet.geometry.intervals import intervals
 from jumpnet.problem import Problem
 
@@ -29,11 +30,13 @@ Array = Float[np.ndarray, "..."]
 class PieceFunction:
     """A scalar function in each piece: a number where it is constant, else asked for by `function(piece, x)`.
 
-    `constant` has one entry for each piece, nan where the function varies; x and the values are flat arrays.
+    `constant` has one entry for each piece, nan where the function varies; x and the values are flat arrays. A function
+    that takes the piece of each point is `everywhere`.
     """
 
     constant: Float[np.ndarray, " pieces"]
-    function: Callable[[int, Float[np.ndarray, " n"]], Float[np.ndarray, " n"]]
+    function: Callable[[Any, Float[np.ndarray, " n"]], Float[np.ndarray, " n"]]
+    everywhere: bool = False
 
     @property
     def varies(self) -> np.ndarray:
@@ -42,6 +45,8 @@ class PieceFunction:
 
     def __call__(self, x: Float[np.ndarray, "n k"], piece: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n k"]:
         """The values at k points of each element, all in one piece."""
+        if self.everywhere:
+            return self.function(np.repeat(piece, x.shape[1]), x.ravel()).reshape(x.shape)
         values = np.repeat(self.constant[piece][:, None], x.shape[1], axis=1)
         for p in np.unique(piece[self.varies[piece]]):
             mine = piece == p
@@ -75,8 +80,9 @@ class Ends:
 class LineStatement:
     """Everything that determines u on the line; `mean` is that of u over the domain where a constant is free.
 
-    `marks` are points that formulas name, where data may jump or be narrow: they become vertices. `rounding` is how far v and w of each joint and g of each end, in this order, are from what they mean: eps times their
-    size unless something else is known.
+    `marks` are points that formulas name, where data may jump or be narrow: they become vertices. `rounding` is how far
+    v and w of each joint and g of each end, in this order, are from what they mean: some eps times their size unless
+    something else is known.
     """
 
     start: Float[np.ndarray, " m"]
@@ -120,8 +126,8 @@ def statement_of(problem: Problem) -> LineStatement:
         end,
         piece,
         conductivity(problem),
-        piece_function([field for field in problem.lam], "lam"),
-        piece_function([field for field in problem.f], "f"),
+        piece_function(problem.lam, "lam"),
+        piece_function(problem.f, "f"),
         joints,
         _ends(problem, start, end, piece),
         problem.mean,

@@ -1,7 +1,7 @@
 """The equations that connect elements: values and fluxes at vertices, one sparse system.
 
-Each element has a left vertex of its own; its right one is that of its neighbour in the same interval, or the end of the
-interval. The unknowns of a vertex are u and q = A u'. The two rows of an element are
+Each element has a left vertex of its own; its right one is that of its neighbour in the same interval, or the end of
+the interval. The unknowns of a vertex are u and q = A u'. The two rows of an element are
 
     q_R - q_L - S_11 u_L - S_1d (u_R - u_L) = G_1,          u_R - u_L + (S_d1 u_L - q_R)/S_dd = -G_d/S_dd,
 
@@ -106,7 +106,7 @@ def assemble(statement: LineStatement, mesh: Mesh, elements: list[Condensed], fa
 
 
 def coefficients_of(mesh: Mesh, elements: list[Condensed], unknowns: np.ndarray) -> list[np.ndarray]:
-    """All coefficients of each group. d comes from the flux, which knows it better than the difference of two values."""
+    """All coefficients of each group; d comes from the flux, which is more accurate than the difference of values."""
     at = Vertices.of(mesh)
     found = []
     for one in elements:

@@ -1,0 +1,60 @@
+"""`solve_fem`: any problem in one to three dimensions by finite elements, refined until the error will do."""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from jumpnet.engines.fem.answers import as_solution
+from jumpnet.engines.fem.elements import refined
+from jumpnet.engines.fem.options import FEM
+from jumpnet.errors import ModelError
+from jumpnet.fe.features import LineFunction
+from jumpnet.fe.line import LineOptions, solve_line
+from jumpnet.optim import Status
+from jumpnet.problem import Problem
+from jumpnet.solution import Solution
+
+# The largest root mean square error that will do, for a solution of a given variation and size.
+Enough = Callable[[float, float], float]
+
+
+def solve_fem(
+    problem: Problem, enough: Enough, options: FEM = FEM(), *, tol: float = 1e-6, seconds: float = np.inf
+) -> Solution:
+    """The solution by finite elements.
+
+    `enough(variation, size)` is the root mean square error that will do, for a solution whose values have this root mean
+    square deviation from their mean and this root mean square; `tol` is the relative one, of which the line makes use.
+    GeometryError where no mesh can be made.
+    """
+    if problem.data is not None:
+        raise ModelError("the problem has measured values, which finite elements cannot take into account.")
+    if problem.dim == 1:
+        return _on_the_line(problem, tol, seconds)
+    if problem.dim > 3:
+        raise ModelError(f"the problem has {problem.dim} dimensions; finite elements are for three at most.")
+    return refined(problem, enough, options, seconds)
+
+
+def _on_the_line(problem: Problem, tol: float, seconds: float) -> Solution:
+    began = time.perf_counter()
+    found = solve_line(problem, tol, LineOptions(time_limit=seconds))
+    expansion = found.expansion
+    functions = [LineFunction(expansion, piece) for piece in range(problem.partition.size)]
+    status = Status.CONVERGED if found.converged else Status.STALLED
+    elements, unknowns = len(expansion.start), expansion.unknowns
+    method = f"finite elements on the line: {elements} of orders up to {expansion.order.max()}, {unknowns} unknowns"
+    return as_solution(
+        problem,
+        functions,
+        status,
+        float(np.hypot(found.estimate, found.unresolved)),
+        {
+            "method": method,
+            "unknowns": unknowns,
+            "elements": elements,
+            "seconds": time.perf_counter() - began,
+            **({"reasons": [found.reason]} if found.reason else {}),
+        },
+    )
