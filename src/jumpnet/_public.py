@@ -39,8 +39,8 @@ from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSourc
 from jumpnet.solution import Solution, load
 
 __all__ = [
-    "Ball", "Box", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid", "ExpressionError", "FEM", "GeometryError",
-    "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning", "LevelSet", "Mesh", "ModelError", "Neumann",
+    "Ball", "Box", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid", "ExpressionError", "FEM",
+    "GeometryError", "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning", "LevelSet", "Mesh", "ModelError", "Neumann",
     "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem", "ProblemError", "ProblemFile",
     "Robin", "Solution", "SolutionError", "Star", "Status", "Superellipse", "Superquadric", "Verdict", "approximate",
     "baselines", "charts", "effective_tensor", "judge", "load", "manufactured", "models", "optim", "read_file",

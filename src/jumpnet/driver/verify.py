@@ -6,7 +6,7 @@ another, or data are not resolved. Every other answer needs the judge.
 """
 
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -96,5 +96,5 @@ def _doubts(problem: Problem, found: Solution) -> list[str]:
     return []
 
 
-def _because(found: Solution, reasons: list[str]) -> dict[str, object]:
+def _because(found: Solution, reasons: list[str]) -> dict[str, Any]:
     return found.settings | {"reasons": [*found.settings.get("reasons", ()), *reasons]}

@@ -4,18 +4,11 @@ import time
 from dataclasses import replace
 
 from jumpnet.errors import JumpnetError, SolutionError
-<<<<<<< HEAD
 from jumpnet.fe.features import FieldFunction, LineFunction
-from jumpnet.judge.adaptivity import judge_elements, judge_smooth, undecided
-from jumpnet.judge.finding import Finding
-from jumpnet.judge.line import judge_expansion, judge_line
-=======
-from jumpnet.fe.features import FieldFunction
 from jumpnet.fe.line import LineOptions
 from jumpnet.judge.adaptivity import judge_elements, judge_smooth, undecided
 from jumpnet.judge.finding import Finding
-from jumpnet.judge.line import judge_line
->>>>>>> line
+from jumpnet.judge.line import judge_expansion, judge_line
 from jumpnet.judge.options import JudgeOptions
 from jumpnet.judge.verdict import Verdict
 from jumpnet.models.frozen import Features, Frozen
@@ -59,15 +52,13 @@ def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Find
     if problem.data is not None:
         return undecided("not judged: the problem has measured values, which its equations alone need not meet.")
     if problem.dim == 1:
-<<<<<<< HEAD
-        elements = [family for one in _features(solution) for _, family in one.parts if isinstance(family, LineFunction)]
-        # Fluxes of elements jump inside pieces: their residual is not that of a function in closed form.
-        return judge_expansion(problem, elements[0].expansion) if elements else judge_line(solution)
-    if problem.dim > 3:
-=======
+        elements = [
+            family for one in _features(solution) for _, family in one.parts if isinstance(family, LineFunction)
+        ]
+        if elements:  # whose fluxes jump inside pieces: their residual is not that of a function in closed form
+            return judge_expansion(problem, elements[0].expansion)
         return judge_line(solution, LineOptions(time_limit=options.seconds))
-    if problem.dim not in (2, 3):
->>>>>>> line
+    if problem.dim > 3:
         return undecided(f"not judged: the problem has {problem.dim} dimensions.")
     functions = [family for features in _features(solution) for _, family in features.parts]
     elements = [family for family in functions if isinstance(family, FieldFunction)]

@@ -35,10 +35,14 @@ CURVED = {2: 8, 3: 4}
 LAYERS = 4
 # The power of the number of unknowns by which the next space is expected to take longer.
 GROWTH = {2: 1.3, 3: 2.0}
-# The error of a space is below that of the one before by at least this factor, if differences fall by more (heuristic).
-LEAST_GAIN = 0.5
+# Differences that fall by more than this from space to space are not taken at their word (heuristic).
+LEAST_RATE = 0.1
 # Spaces whose difference is not below this part of the one before make no progress; so many of them end the search.
 SLOW, PATIENCE = 0.7, 3
+
+
+# The largest root mean square error that will do, for a solution of a given variation and size.
+Enough = Callable[[float, float], float]
 
 
 @dataclass(frozen=True)
@@ -79,41 +83,51 @@ def ladder(dim: int, options: FEM) -> Iterator[tuple[int, int]]:
         yield from ((k, 6), (k, 8)) if dim == 2 else ((k, 3), (k, 4), (k, 5))
 
 
-def refined(
-    problem: Problem, enough: Callable[[float, float], float], options: FEM, seconds: float = np.inf
-) -> Solution:
-    """The solution in the first space whose difference from the one before shows that its error will do."""
-    began = time.perf_counter()
-    first = first_mesh(problem, _size(problem, options, ACROSS[problem.dim]), CURVED[problem.dim])
-    meshes = Meshes(problem, first, JudgeOptions(graded=LAYERS))
-    stages: list[Stage] = []
-    status, estimate, idle = Status.STEP_LIMIT, np.inf, 0
-    for rung, (k, order) in enumerate(ladder(problem.dim, options)):
-        space = Space(meshes(k, rung), order)
-        spent = time.perf_counter() - began
-        if stages and not _affordable(space, stages[-1].level.space, options, spent, seconds):
-            status = Status.TIME_LIMIT if spent > 0.5 * seconds else Status.STEP_LIMIT
-            break
-        stages.append(_stage(problem, space, stages[-1] if stages else None))
-        estimate = _estimate(stages)
-        if estimate <= enough(stages[-1].variation, stages[-1].size):
-            status = Status.CONVERGED
-            break
-        idle = idle + 1 if len(stages) > 2 and stages[-1].change > SLOW * stages[-2].change else 0
-        if idle >= PATIENCE:
-            status = Status.STALLED
-            break
-    return _as_solution(problem, stages[-1], status, estimate, time.perf_counter() - began)
+class Refinement:
+    """The spaces of a problem, solved one after the other; it can go on where it was left."""
+
+    def __init__(self, problem: Problem, options: FEM, seconds: float = np.inf):
+        self.problem, self._options, self._seconds, self._began = problem, options, seconds, time.perf_counter()
+        first = first_mesh(problem, _size(problem, options, ACROSS[problem.dim]), CURVED[problem.dim])
+        self._meshes = Meshes(problem, first, JudgeOptions(graded=LAYERS))
+        self._ladder = enumerate(ladder(problem.dim, options))
+        self._stages: list[Stage] = []
+        self._idle = 0
+
+    def until(self, enough: Enough) -> Solution:
+        """The solution in the next space whose difference from the one before shows that its error will do."""
+        status = Status.STEP_LIMIT
+        for rung, (k, order) in self._ladder:
+            space = Space(self._meshes(k, rung), order)
+            if not self._affordable(space):
+                status = Status.TIME_LIMIT if self._spent > 0.3 * self._seconds else Status.STEP_LIMIT
+                break
+            self._stages.append(_stage(self.problem, space, self._stages[-1] if self._stages else None))
+            last = self._stages[-1]
+            if _estimate(self._stages) <= enough(last.variation, last.size):
+                status = Status.CONVERGED
+                break
+            slow = len(self._stages) > 2 and last.change > SLOW * self._stages[-2].change
+            self._idle = self._idle + 1 if slow else 0
+            if self._idle >= PATIENCE:
+                status = Status.STALLED
+                break
+        return _as_solution(self.problem, self._stages[-1], status, _estimate(self._stages), self._spent)
+
+    @property
+    def _spent(self) -> float:
+        return time.perf_counter() - self._began
+
+    def _affordable(self, space: Space) -> bool:
+        if not self._stages:
+            return True
+        more = (space.size / self._stages[-1].level.space.size) ** GROWTH[space.mesh.dim]
+        return space.size <= self._options.unknowns and self._spent * (1 + more) <= self._seconds
 
 
 def _size(problem: Problem, options: FEM, across: int) -> float:
     lower, upper = problem.partition.bounds
     return options.size or float(np.max(upper - lower)) / across
-
-
-def _affordable(space: Space, last: Space, options: FEM, spent: float, seconds: float) -> bool:
-    more = (space.size / last.size) ** GROWTH[space.mesh.dim]
-    return space.size <= options.unknowns and spent * (1 + more) <= seconds
 
 
 def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
@@ -153,7 +167,7 @@ def _estimate(stages: list[Stage]) -> float:
     last, before = stages[-1].change, stages[-2].change
     if not np.isfinite(before) or before == 0.0:
         return last
-    return last * max(LEAST_GAIN * min(1.0, last / before / LEAST_GAIN), min(last / before, 1.0))
+    return last * float(np.clip(last / before, LEAST_RATE, 1.0))
 
 
 def _as_solution(problem: Problem, stage: Stage, status: Status, estimate: float, seconds: float) -> Solution:

@@ -1,12 +1,12 @@
 """`solve_fem`: any problem in one to three dimensions by finite elements, refined until the error will do."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from jumpnet.engines.fem.answers import as_solution
-from jumpnet.engines.fem.elements import refined
+from jumpnet.engines.fem.elements import Enough, Refinement
 from jumpnet.engines.fem.options import FEM
 from jumpnet.errors import ModelError
 from jumpnet.fe.features import LineFunction
@@ -15,26 +15,30 @@ from jumpnet.optim import Status
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
-# The largest root mean square error that will do, for a solution of a given variation and size.
-Enough = Callable[[float, float], float]
-
 
 def solve_fem(
-    problem: Problem, enough: Enough, options: FEM = FEM(), *, tol: float = 1e-6, seconds: float = np.inf
-) -> Solution:
-    """The solution by finite elements.
+    problem: Problem, options: FEM = FEM(), *, tol: float = 1e-6, seconds: float = np.inf
+) -> Callable[[Enough], Solution]:
+    """A function that solves a problem by finite elements: better with every call, for an error that will do.
 
-    `enough(variation, size)` is the root mean square error that will do, for a solution whose values have this root mean
-    square deviation from their mean and this root mean square; `tol` is the relative one, of which the line makes use.
-    GeometryError where no mesh can be made.
+    That is given as a function of the variation of the solution (root mean square deviation from its mean) and of its
+    root mean square. On the line, `tol` is what counts, relative to the variation. GeometryError where no mesh can be
+    made.
     """
     if problem.data is not None:
         raise ModelError("the problem has measured values, which finite elements cannot take into account.")
-    if problem.dim == 1:
-        return _on_the_line(problem, tol, seconds)
     if problem.dim > 3:
         raise ModelError(f"the problem has {problem.dim} dimensions; finite elements are for three at most.")
-    return refined(problem, enough, options, seconds)
+    if problem.dim > 1:
+        return Refinement(problem, options, seconds).until
+    tolerances = _smaller(tol)
+    return lambda enough: _on_the_line(problem, next(tolerances), seconds)
+
+
+def _smaller(tol: float) -> Iterator[float]:
+    while True:
+        yield tol
+        tol = max(0.01 * tol, 1e-13)
 
 
 def _on_the_line(problem: Problem, tol: float, seconds: float) -> Solution:
