@@ -14,9 +14,9 @@ from jumpnet.problem.trees import Leaves
 
 # Leaves above this part of the box that was looked at are no smaller than what ordinary points resolve.
 ORDINARY = 1 / 16
-# Points of one function that collocation follows, at most; leaves that together hold less than this part of the
-# function's square integral are left out.
-MOST_POINTS, NEGLIGIBLE = 192, 1e-6
+# Points of one function that collocation follows, at most. Leaves that together hold less than NEGLIGIBLE of the square
+# of the function's changes are left out; flat ones, as beside a jump, count by FLAT times the function's square.
+MOST_POINTS, NEGLIGIBLE, FLAT = 192, 1e-6, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ def chosen(leaves: Leaves, ordinary: np.ndarray) -> tuple[np.ndarray, np.ndarray
     """Two points (2, n, k) in each of the leaves that matter, the measures they stand for, and the leaves' sizes."""
     kept = np.all(leaves.edge <= ordinary, axis=1)
     measure = leaves.count * leaves.edge.prod(axis=1)
-    held = np.where(kept, measure * leaves.largest**2, 0.0)
+    held = np.where(kept, measure * (leaves.ranges**2 + FLAT * leaves.largest**2), 0.0)
     order = np.argsort(held)
     negligible = np.cumsum(held[order]) <= NEGLIGIBLE * held.sum()
     kept[order[negligible & (held.sum() > 0)]] = False

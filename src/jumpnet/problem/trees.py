@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-Described = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+Described = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 Evaluate = Callable[[np.ndarray], np.ndarray]
 """Parameters (n, k) to values (n,), nan where the function is not asked for."""
 
@@ -43,14 +43,16 @@ GROWN, GROWN_OVER = 2.0, 6
 class Leaves:
     """Boxes that were halved off: centres and edges (n, k) in parameters, for how many others each stands, values.
 
-    `largest` is the largest absolute value in the box. `jumps`, `unbounded` and `rough` are places (m, k) of boxes of
-    the smallest size that are not smooth: two values meet there, values grow there, or neither is true.
+    `largest` is the largest absolute value in the box, `ranges` the range of the values. `jumps`, `unbounded` and
+    `rough` are places (m, k) of boxes of the smallest size that are not smooth: two values meet there, values grow
+    there, or neither is true.
     """
 
     center: Float[np.ndarray, "n k"]
     edge: Float[np.ndarray, "n k"]
     count: Float[np.ndarray, " n"]
     largest: Float[np.ndarray, " n"]
+    ranges: Float[np.ndarray, " n"]
     jumps: Float[np.ndarray, "j k"]
     unbounded: Float[np.ndarray, "u k"]
     rough: Float[np.ndarray, "r k"]
@@ -110,9 +112,9 @@ def resolve(
             jumps, unbounded, unresolved = _classified(evaluate, level, edge, values, rough)
             break
         level, edge = _halved(level, edge, values, np.where(rough, difference, 0.0)), edge / 2
-    nothing = np.empty((0, k)), np.empty((0, k)), np.empty(0), np.empty(0)
-    center, edges, count, size = (np.concatenate(column) for column in zip(*[nothing, *found], strict=True))
-    return Leaves(center, edges, count, size, jumps, unbounded, unresolved, float(edge.max()), evaluated)
+    nothing = np.empty((0, k)), np.empty((0, k)), np.empty(0), np.empty(0), np.empty(0)
+    center, edges, count, size, ranges = (np.concatenate(column) for column in zip(*[nothing, *found], strict=True))
+    return Leaves(center, edges, count, size, ranges, jumps, unbounded, unresolved, float(edge.max()), evaluated)
 
 
 def _regular(lower: np.ndarray, edge: np.ndarray, boxes: int) -> np.ndarray:
@@ -176,17 +178,17 @@ def _fourth_difference(values: np.ndarray) -> Float[np.ndarray, " boxes"]:
 
 def _range(values: np.ndarray) -> Float[np.ndarray, " boxes"]:
     """The range of the values in each box, 0 where none are known."""
-    flat = values.reshape(len(values), -1)
+    flat = values.reshape(len(values), int(np.prod(values.shape[1:])))
     with np.errstate(invalid="ignore", over="ignore"):
         found = np.fmax.reduce(flat, axis=1) - np.fmin.reduce(flat, axis=1)
     return np.nan_to_num(found)
 
 
 def _described(level: _Level, edge: np.ndarray, values: np.ndarray, which: Bool[np.ndarray, " b"]) -> Described:
-    """Centres, edges, counts and largest values of some boxes."""
+    """Centres, edges, counts, largest values and ranges of some boxes."""
     lower, flat = level.lower[which], np.abs(values.reshape(len(values), -1)[which])
     largest = np.nan_to_num(np.fmax.reduce(flat, axis=1))
-    return lower + edge / 2, np.broadcast_to(edge, lower.shape), level.count[which], largest
+    return lower + edge / 2, np.broadcast_to(edge, lower.shape), level.count[which], largest, _range(values[which])
 
 
 def _halved(level: _Level, edge: np.ndarray, values: np.ndarray, roughness: Float[np.ndarray, " b"]) -> _Level:
