@@ -1,8 +1,9 @@
-"""Places of the boundary, between corners, where the kind of condition changes or its data jump.
+"""Places of the boundary, between corners, where the kind of condition changes or its data have a jump or a kink.
 
 Solutions are singular there, with known functions: r^(1/2) where values are given on one side and the flux on the
-other, the angle where values jump, r log r where the flux does. Named parts end at such places, and data given by
-cases jump; both are found by samples along the boundary, and more of them between two that differ.
+other, the angle where values jump, r log r where the flux does or the slope of the values. Named parts end at such
+places, and data given by cases jump; both are found by samples along the boundary, and more of them between two that
+differ.
 """
 
 from collections.abc import Iterator
@@ -22,12 +23,15 @@ from jumpnet.problem.conditions import BoundaryCondition, GivenOnBoundary
 # Samples of a wall from corner to corner, and of all of them together at most: heuristic. Narrower parts are missed.
 SAMPLES, MOST_SAMPLES = 256, 4096
 # Data may jump between two samples if their difference is off from its neighbours' by more than this of their range,
-# and so many times as far as is usual: second differences of smooth data are all alike. At most so many are looked at.
-# What is below this part of the values is rounding.
+# and so many times as far as is usual: second differences of smooth data are all alike. The worst so many are looked at
+# for jumps, and for kinks if there are no more: a table of numbers has many. What is below the last is rounding.
 JUMP, OUTLIER, MOST_JUMPS, ROUNDING = 1e-6, 5.0, 8, 1e-12
 # An interval is divided into so many parts, and the one that holds the jump again, so often: down to rounding. A smooth
 # change would become smaller each time by their number; what keeps this part of it is a jump.
 PARTS, DIVISIONS, STAYS = 16, 14, 0.3
+# In the same way, two of the parts are divided again at a kink: the second difference falls to an eighth there, and to
+# a sixty-fourth elsewhere. Fewer divisions, since it is lost in rounding; two tangents give the rest.
+DIVISIONS_AT_KINK, BENDS = 5, 0.04
 KINDS = ("dirichlet", "neumann", "robin", "periodic")
 # Values on the two sides of a corner are those at this distance of the domain's size, extrapolated; they are different
 # if they differ by more than this part of the largest of all; that is looked up at every so manieth point of a survey.
@@ -180,10 +184,28 @@ class _Interval:
             values = self.at(t)[which]
             off = np.abs(np.diff(values) - usual)
             at = int(np.argmax(off))
-            if not np.isfinite(values).all() or off[at] < STAYS * apart:
+            if not off[at] > max(STAYS * apart, ROUNDING * np.abs(values).max()):
                 return None
             low, high, apart = float(t[at]), float(t[at + 1]), float(off[at])
         return (low + high) / 2
+
+    def kink(self, which: int) -> float | None:
+        """Where alpha (1) or g (2) has a kink, if it has one."""
+        low, high, bent = self.first, self.last, 0.0
+        for _ in range(DIVISIONS_AT_KINK):
+            t = np.linspace(low, high, PARTS + 1)
+            values = self.at(t)[which]
+            bend = np.abs(np.diff(values, 2))
+            at = int(np.argmax(bend))
+            if not bend[at] > max(BENDS * bent, ROUNDING * np.abs(values).max()):
+                return None
+            low, high, bent = float(t[at]), float(t[at + 2]), float(bend[at])
+        # Where the lines on both sides of it cross.
+        width = high - low
+        a, b, c, d = self.at(np.array([low - width, low, high, high + width]))[which].tolist()
+        slopes = (b - a) / width, (d - c) / width
+        place = (c - b + slopes[0] * low - slopes[1] * high) / (slopes[0] - slopes[1]) if slopes[0] != slopes[1] else low
+        return place if low <= place <= high else (low + high) / 2
 
 
 def _along(problem: Problem, stretch: Stretch, count: int) -> Iterator[float]:
@@ -206,18 +228,22 @@ def _along(problem: Problem, stretch: Stretch, count: int) -> Iterator[float]:
 
     yield from (between(i).change() for i in np.flatnonzero(within & ~alike))
     for which, values in ((1, alpha), (2, g)):
-        found = (between(i).jump(which, usual) for i, usual in _outliers(values, alike))
-        yield from (place for place in found if place is not None)
+        outliers = _outliers(values, alike)
+        for i, usual in outliers[:MOST_JUMPS]:
+            place = between(i).jump(which, usual)
+            if place is None and len(outliers) <= MOST_JUMPS:
+                place = between(i).kink(which)
+            if place is not None:
+                yield place
 
 
-def _outliers(values: Floats, alike: np.ndarray) -> Iterator[tuple[int, float]]:
-    """The intervals over which values may jump, and by how much they would change there if they did not."""
+def _outliers(values: Floats, alike: np.ndarray) -> list[tuple[int, float]]:
+    """The intervals over which values may jump, the worst first, and by how much they would change otherwise."""
     if not np.isfinite(values).all() or np.ptp(values) <= ROUNDING * np.abs(values).max():
-        return
+        return []
     steps = np.where(alike, np.diff(values), 0.0)
     before, after = np.append(steps[1], steps[:-1]), np.append(steps[1:], steps[-2])
     usual = np.where(np.abs(before) < np.abs(after), before, after)
     off = np.where(alike, np.abs(steps - usual), 0.0)
-    worst = np.argsort(-off)[:MOST_JUMPS]
-    for i in worst[off[worst] > max(JUMP * float(np.ptp(values)), OUTLIER * float(np.median(off)))]:
-        yield int(i), float(usual[i])
+    found = np.flatnonzero(off > max(JUMP * float(np.ptp(values)), OUTLIER * float(np.median(off))))
+    return [(int(i), float(usual[i])) for i in found[np.argsort(-off[found])]]
