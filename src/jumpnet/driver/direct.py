@@ -10,22 +10,18 @@ from dataclasses import replace
 import numpy as np
 
 from jumpnet.charts import choose_atlases
-from jumpnet.collocation import Points, Stream, collocate
 from jumpnet.driver.features import plan_of
-from jumpnet.driver.levels import COMPARED, DirectSolver, rms
+from jumpnet.driver.levels import DirectSolver
 from jumpnet.driver.progress import Progress, shown
 from jumpnet.driver.residuals import held_out_residuals
-from jumpnet.driver.search import MOST_LEVELS, Attempt, attempt, fixed
+from jumpnet.driver.search import MOST_LEVELS, Attempt, Goal, attempt, fixed
 from jumpnet.driver.task import check_trials, spread
 from jumpnet.errors import ModelError
-from jumpnet.models import FrozenModel, site_values
+from jumpnet.models import FrozenModel
 from jumpnet.optim import Direct, History, Status
 from jumpnet.problem import Problem
-from jumpnet.rows import Rows, equations, weigh
+from jumpnet.rows import Rows
 from jumpnet.solution import Solution
-
-# A direct solution with a relative error above this gives way to a training, if that is better.
-WORTH_TRAINING = 1e-2
 
 
 def directly(
@@ -33,14 +29,13 @@ def directly(
     model: object = None,
     optimizer: object = None,
     *,
-    tol: float,
+    goal: Goal,
     seed: int,
     trials: int,
     progress: bool | Progress,
+    cut: bool = True,
 ) -> Solution:
-    """The direct solution: of several seeds the one with the smallest estimate."""
-    if not (isinstance(tol, int | float) and tol > 0):
-        raise ModelError(f"tol is {tol!r}; give the relative error you can live with, such as 1e-8.")
+    """The direct solution: of several seeds the one with the smallest estimate; with `cut`, by cells if need be."""
     if model is not None and not isinstance(model, FrozenModel):
         raise ModelError(
             f"jn.optim.Direct() needs frozen features, not {model!r}; leave model out, or give one of "
@@ -51,53 +46,30 @@ def directly(
     check_trials(seed, trials)
     found = []
     for number in range(seed, seed + trials):
-        found.append(_of_seed(problem, model, optimizer or Direct(), tol, int(number), progress))
+        found.append(_of_seed(problem, model, optimizer or Direct(), goal, int(number), progress, cut))
         if found[-1].status is Status.INTERRUPTED:
             break
-    best = min(found, key=lambda solution: solution.estimate)
+    best = min(found, key=lambda s: (not s.status.ok, np.nan_to_num(s.estimate, nan=np.inf), s.held_out_loss))
     return best if len(found) == 1 else replace(best, settings=best.settings | {"trials": spread(found)})
 
 
 def _of_seed(
-    problem: Problem, model: FrozenModel | None, optimizer: Direct, tol: float, seed: int, progress: bool | Progress
+    problem: Problem,
+    model: FrozenModel | None,
+    optimizer: Direct,
+    goal: Goal,
+    seed: int,
+    progress: bool | Progress,
+    cut: bool,
 ) -> Solution:
     began = time.perf_counter()
     solver = DirectSolver(problem, seed, optimizer)
     if model is not None:
-        found = fixed(solver, plan_of(model, problem), tol)
+        found = fixed(solver, plan_of(model, problem), goal)
     else:
         with shown(progress, MOST_LEVELS) as report:
-            found = attempt(solver, tol, report)
+            found = attempt(solver, goal, report, cut)
     return _solution(problem, found, seed, time.perf_counter() - began)
-
-
-def worth_training(problem: Problem, direct: Solution) -> bool:
-    """Whether a training may be better than a direct solution that did not reach its tolerance.
-
-    It takes minutes, and where functions made for the problem have come to a percent, networks have not been better.
-    """
-    x, piece = problem.partition.sample_interior(COMPARED, seed=[direct.seed, int(Stream.TEST)])
-    return not direct.estimate <= WORTH_TRAINING * rms(direct(x, piece))
-
-
-def better(problem: Problem, direct: Solution, trained: Solution) -> Solution:
-    """Of two solutions the one with the smaller residual in the same equations, at points neither has seen."""
-    points = Points(2000, 400, 200, 20)
-    rows = equations(problem, collocate(problem.partition, points, seed=direct.seed, stream=Stream.TEST))
-    lower, upper = (np.asarray(end, float) for end in problem.partition.bounds)
-    rows = weigh(rows, "balanced", (upper - lower) / 2)
-
-    def residual(solution: Solution) -> float:
-        of_site = solution.scale * site_values(solution.network, solution.theta, solution.atlas.push(rows.sites))
-        return float(np.linalg.norm((np.bincount(rows.row_of_site, of_site, len(rows)) - rows.rhs) * rows.weight))
-
-    of_direct, of_trained = residual(direct), residual(trained)
-    taken, how = (trained, "trained") if of_trained < of_direct else (direct, "direct")
-    method = (
-        f"{how}, the better of two: {direct.settings['method']}, which did not reach the tolerance, and a training; "
-        f"residuals of the same equations: direct {of_direct:.1e}, trained {of_trained:.1e}"
-    )
-    return replace(taken, settings=taken.settings | {"method": method})
 
 
 def _solution(problem: Problem, found: Attempt, seed: int, seconds: float) -> Solution:
@@ -131,6 +103,7 @@ def _solution(problem: Problem, found: Attempt, seed: int, seconds: float) -> So
             **_points_used(level.rows),
             "weights": "balanced",
             "seconds": seconds,
+            **({"reasons": list(found.reasons)} if found.reasons else {}),
         },
     )
 

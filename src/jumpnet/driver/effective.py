@@ -73,7 +73,7 @@ def tensor_of(solutions: list[Solution]) -> EffectiveTensor:
                 through[side, i, j] = sign * flux.value / face[i]
                 quadrature = max(quadrature, flux.error / face[i])
         size = float(np.linalg.norm(upper - lower)) / 4  # of u, about
-        relative = max(relative, solution.estimate / size)
+        relative = float(np.maximum(relative, solution.estimate / size))  # nan, unknown, stays nan
     found = through.mean(axis=0)
     asymmetry = float(np.abs(found - found.T).max())
     across = float(np.abs(through[1] - through[0]).max())

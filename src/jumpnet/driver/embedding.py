@@ -14,7 +14,7 @@ MOST_DOUBLINGS = 2
 
 
 def grown(model: Model, pieces: int, train: Callable[[Model], Solution], *, once: bool) -> Solution:
-    """The solution of the first label that lets the training converge, else the best by held-out loss.
+    """The solution of the first label with which the training reaches its loss, else the best by held-out loss.
 
     Other models, and any model if `once`, are trained as they are.
     """
@@ -23,7 +23,7 @@ def grown(model: Model, pieces: int, train: Callable[[Model], Solution], *, once
     found: list[Solution] = []
     for dim in _dims(pieces):
         found.append(train(replace(model, dim=dim)))
-        if found[-1].status in (Status.CONVERGED, Status.INTERRUPTED):
+        if found[-1].status in (Status.TRAINED, Status.INTERRUPTED):
             break
     best = min(found, key=lambda solution: np.nan_to_num(solution.held_out_loss, nan=np.inf))
     return replace(best, settings=best.settings | {"embedding": [s.settings["model"] for s in found]})

@@ -1,9 +1,9 @@
 """The search of the direct solver: features that grow where held-out residuals are large, until the error is small.
 
-The error estimate uses the problem itself as its yardstick. The change from one level of features to the next (or, with
-cells, to one of the next few) is the error of the former; divided by the former's held-out residual it says how much
-error a unit of residual means here. That factor times the last held-out residual, with some room, estimates the last
-error.
+The error estimate is reliability constant times held-out residual times a safety factor. The constant, the error per
+unit of residual, is measured on the problem itself: the difference between two levels is the error of the former,
+provided that the latter is much better (saturation assumption). Whether it is can be seen: its residual has to be a
+tenth of the former's, or at rounding. Two levels that agree because neither makes progress say nothing.
 """
 
 import time
@@ -11,7 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float
 
+from jumpnet.driver.balance import Imbalance, imbalances
 from jumpnet.driver.cutting import Cutter
 from jumpnet.driver.features import first_plan, with_all_poles, with_corners
 from jumpnet.driver.levels import DirectSolver, Level, rms
@@ -22,15 +24,19 @@ from jumpnet.geometry.cells import Cells
 from jumpnet.optim import Record, Status
 from jumpnet.problem import Problem
 
-# The estimate is this many times what the last changes suggest.
-ROOM = 5.0
-# Of the error that a unit of residual meant before, so much is still believed at the next level; changes of cells touch
-# a part of the domain only and may show less than there is.
-KEPT, KEPT_CUT = 0.5, 0.7
+# Safety factor of the estimate (benchmarks/estimates.py).
+SAFETY = 5.0
+# The saturation assumption holds where the residual of the better level is at most this part of the other's.
+SATURATION = 0.1
+# Memory of the reliability constant: what levels before showed counts so much less with every level; changes of cells
+# touch a part of the domain only and may show less than there is (heuristic).
+MEMORY, MEMORY_CUT = 0.5, 0.7
+# Residuals below this part of the norm of the data are rounding (benchmarks/direct.py: 3e-16 to 2e-14).
+AT_ROUNDING = 1e-12
+# Rounding of u itself, relative to its size.
+ROUNDING_OF_VALUES = 1e-13
 # Levels and unknowns after which the search ends, with whole pieces and with pieces cut into cells.
 MOST_LEVELS, MOST_LEVELS_CUT = 20, 40
-# With cells, changes over so many levels count: where the worst cell is cut in vain, one level hardly changes anything.
-BACK = 4
 MOST_UNKNOWNS, MOST_IN_CELLS, MOST_BETWEEN_HOLES = 6000, 30000, 300_000
 # Less than this reduction of the residual from one level to the next is no progress; so many of them end the search.
 SLOW, PATIENCE, PATIENCE_CUT = 0.8, 3, 6
@@ -41,6 +47,8 @@ UNSUITED = 0.3
 # Other functions are kept if they leave no more than this of it; powers at corners, of which there are many at once,
 # must do more than others would in their place.
 WITH_POLES, WITH_CORNERS, WITH_RINGS = 0.5, 0.05, 0.3
+# With features that were given, so many times more of them are tried until they show the error.
+RICHER = 4
 # Growth is lengthened or shortened by prediction, within these bounds. It aims at a part of the residual that would do:
 # one more level costs more than a degree too many, in space it does not.
 STRIDES, AIMED, AIMED_IN_SPACE = (0.5, 3.0), 0.1, 1.0
@@ -48,12 +56,16 @@ STRIDES, AIMED, AIMED_IN_SPACE = (0.5, 3.0), 0.1, 1.0
 
 @dataclass(frozen=True)
 class Attempt:
-    """What the direct solver came to: its best level, the estimated error of that, and how it ended."""
+    """What the direct solver came to: its best level, the estimated error of that (nan: unknown), and how it ended.
+
+    `reasons` are sentences about what stands against success although the estimate meets the tolerance.
+    """
 
     level: Level
     estimate: float
     status: Status
     records: tuple[Record, ...]
+    reasons: tuple[str, ...] = ()
 
     def described(self) -> str:
         """What was done, in one line."""
@@ -74,21 +86,40 @@ class Attempt:
         return f"direct: {' and '.join(kinds)}{others}, {level.network.size} unknowns{worst}"
 
 
+@dataclass(frozen=True)
+class Goal:
+    """The root mean square error that is asked for: relative to the variation of u, or absolute."""
+
+    tol: float
+    atol: float = 0.0
+
+    def of(self, values: Float[np.ndarray, " points"]) -> float:
+        """The largest error that will do, for a solution with these values at evenly spread points."""
+        if not np.isfinite(values).all():
+            return 0.0
+        return self.of_size(rms(values - np.mean(values)), rms(values))
+
+    def of_size(self, variation: float, size: float) -> float:
+        """The same, from the variation and the root mean square of the solution."""
+        return max(self.atol, self.tol * variation, ROUNDING_OF_VALUES * size)
+
+
 class _Track:
     """The levels so far: the last one, the best one, its estimated error, and for how long there was no progress."""
 
-    def __init__(self, tol: float, progress: Progress | None, most: int):
-        self.tol, self._progress, self._most, self._began = tol, progress, most, time.perf_counter()
+    def __init__(self, goal: Goal, progress: Progress | None, most: int):
+        self.goal, self._progress, self._most, self._began = goal, progress, most, time.perf_counter()
         self.records: list[Record] = []
         self.last: Level | None = None
         self.best: Level | None = None
         self.estimate, self.idle = np.inf, 0
-        self._factor = 0.0
-        self._recent: list[Level] = []
+        self.lost: tuple[str, ...] = ()
+        self._levels: list[Level] = []
+        self._worst = 0.0
 
     def begin(self, first: Level) -> None:
         """A new sequence of levels, which those before say nothing about; the best so far stays."""
-        self.last, self._factor, self.idle, self._recent = first, 0.0, 0, [first]
+        self.last, self.idle, self._levels, self._worst = first, 0, [first], 0.0
         if self.best is None:
             self.best = first
         self._note(first)
@@ -97,22 +128,16 @@ class _Track:
         """The next level; a residual above `slow` of the last is no progress."""
         last, best = self.last, self.best
         assert last is not None and best is not None
-        change = rms(after.values - last.values)
-        kept, back = (KEPT_CUT, BACK) if isinstance(after.plan.cells, Cells) else (KEPT, 1)
-        self._recent = self._recent[-back:]
-        shown = [rms(after.values - former.values) / max(former.residual, 1e-300) for former in self._recent]
-        self._factor = max(*shown, kept * self._factor)
-        self._recent.append(after)
+        estimate = self._estimate(after)
+        self._worst = max(self._worst, *self._shown(after).values(), 0.0)
+        self._levels.append(after)
         self.idle = 0 if after.residual < slow * max(last.residual, best.residual) else self.idle + 1
-        estimate = ROOM * self._factor * after.residual
         if isinstance(best.plan.cells, Cells) != isinstance(after.plan.cells, Cells):
             better = estimate < self.estimate  # residuals of whole pieces and of cells are weighted differently
         else:
-            better = after.residual < best.residual
+            better = after.residual < best.residual or (estimate < self.estimate and _at_rounding(after))
         if better:
             self.best, self.estimate = after, estimate
-        elif last is best:
-            self.estimate = min(self.estimate, ROOM * change)
         self.last = after
         self._note(after)
 
@@ -121,20 +146,56 @@ class _Track:
         """Whether the estimate meets the tolerance."""
         if self.best is None or not np.isfinite(self.estimate):
             return False
-        return self.estimate <= self.tol * rms(self.best.values)
+        return self.estimate <= self.goal.of(self.best.values)
+
+    @property
+    def cautious(self) -> float:
+        """An upper estimate for a search that ends early: with the worst constant seen; nan where none was."""
+        if self.best is None or not self._worst > 0 or not np.isfinite(self._worst * self.best.residual):
+            return np.nan
+        if isinstance(self.best.plan.cells, Cells) != isinstance(self._levels[-1].plan.cells, Cells):
+            return np.nan
+        return SAFETY * self._worst * self.best.residual
+
+    def balanced(self, solver: DirectSolver) -> bool:
+        """Whether the fluxes of the best level balance; where they do not, `lost` says so in sentences."""
+        assert self.best is not None
+        self.lost = tuple(map(str, _lost(solver, self.best, self.goal.tol)))
+        return not self.lost
 
     def would_do(self, after: Level) -> bool:
         """Whether the estimate would meet the tolerance with this level as the next."""
-        assert self.last is not None
-        factor = rms(after.values - self.last.values) / max(self.last.residual, 1e-300)
-        return ROOM * max(factor, KEPT * self._factor) * after.residual <= self.tol * rms(after.values)
+        return self._estimate(after) <= self.goal.of(after.values)
+
+    def _shown(self, after: Level) -> dict[int, float]:
+        """By number, the reliability constants that former levels show if this one is much better than they are."""
+        return {
+            number: rms(after.values - former.values) / former.residual
+            for number, former in enumerate(self._levels)
+            if after.residual <= SATURATION * former.residual
+        }
+
+    def _reliability(self, after: Level) -> float:
+        """The error per unit of residual; infinite where no former level shows it."""
+        memory = MEMORY_CUT if isinstance(after.plan.cells, Cells) else MEMORY
+        shown = self._shown(after)
+        return max((constant * memory ** (max(shown) - at) for at, constant in shown.items()), default=np.inf)
+
+    def _estimate(self, after: Level) -> float:
+        """The estimated error of a level, as the next of the sequence; infinite where nothing is known."""
+        if _at_rounding(after) and any(_at_rounding(former) for former in self._levels):
+            changes = [rms(after.values - former.values) for former in self._levels if _at_rounding(former)]
+            return SAFETY * max(changes)
+        constant = self._reliability(after)
+        return SAFETY * constant * after.residual if np.isfinite(constant) else np.inf
 
     def stride(self, before: Level, after: Level) -> float:
         """How far to grow, in units of the last growth, for the residual to become as small as it must."""
-        if self._factor == 0.0 or not 0 < after.residual < before.residual:
+        constant = max(rms(after.values - before.values) / max(before.residual, 1e-300), MEMORY * self._worst)
+        if constant == 0.0 or not 0 < after.residual < before.residual:
             return 1.0
         aimed = AIMED if after.rows.sites.x.shape[1] < 3 else AIMED_IN_SPACE
-        wanted = aimed * self.tol * rms(after.values) / (ROOM * self._factor)
+        wanted = aimed * self.goal.of(after.values) / (SAFETY * constant)
         if wanted >= after.residual:
             return STRIDES[0]
         return float(np.clip(np.log(after.residual / wanted) / np.log(before.residual / after.residual), *STRIDES))
@@ -148,19 +209,23 @@ class _Track:
             self._progress(self.records[-1], self.best.residual**2)
 
 
-def attempt(solver: DirectSolver, tol: float, progress: Progress | None = None) -> Attempt:
-    """Grow the features until the estimate meets the tolerance; where that no longer helps, cut pieces into cells."""
-    track = _Track(tol, progress, MOST_LEVELS)
+def attempt(solver: DirectSolver, goal: Goal, progress: Progress | None = None, cut: bool = True) -> Attempt:
+    """Grow the features until the estimate meets the tolerance; where that no longer helps, `cut` pieces into cells."""
+    track = _Track(goal, progress, MOST_LEVELS)
     try:
         status = _grow(track, solver)
-        if status is not Status.CONVERGED and Cells.possible(solver.problem.partition):
+        if cut and status is not Status.CONVERGED and Cells.possible(solver.problem.partition):
             status = _cut(track, solver)
     except KeyboardInterrupt:
         if track.best is None:
             raise
         status = Status.INTERRUPTED
     assert track.best is not None
-    return Attempt(track.best, float(track.estimate), status, _alike(track))
+    reasons: tuple[str, ...] = ()
+    if track.met and status in (Status.STALLED, Status.STEP_LIMIT):
+        status, reasons = Status.UNBALANCED, track.lost
+    estimate = track.estimate if status in (Status.CONVERGED, Status.UNBALANCED) else track.cautious
+    return Attempt(track.best, float(estimate), status, _alike(track), reasons)
 
 
 def _grow(track: _Track, solver: DirectSolver) -> Status:
@@ -184,7 +249,7 @@ def _grow(track: _Track, solver: DirectSolver) -> Status:
         cuttable = after.residual > SLOW_WHOLE * last.residual and Cells.possible(solver.problem.partition)
         slow, patience = (SLOW_WHOLE, PATIENCE_WHOLE) if cuttable else (SLOW, PATIENCE)
         track.add(after, slow)
-        if track.met:
+        if track.met and track.balanced(solver):
             return Status.CONVERGED
         if track.idle >= patience:
             return Status.STALLED
@@ -215,7 +280,7 @@ def _cut(track: _Track, solver: DirectSolver) -> Status:
         if plan.network.size > MOST_IN_CELLS:
             return Status.STALLED
         track.add(solver.level(plan))
-        if track.met:
+        if track.met and track.balanced(solver):
             return Status.CONVERGED
         if track.idle >= PATIENCE_CUT:
             return Status.STALLED
@@ -229,15 +294,38 @@ def _alike(track: _Track) -> tuple[Record, ...]:
     return tuple(record for record in track.records if len(record.terms) == terms)
 
 
-def fixed(solver: DirectSolver, plan: Plan, tol: float) -> Attempt:
-    """Solve with the features of a plan; somewhat more of them tell the error of these."""
-    track = _Track(tol, None, 1)
+def fixed(solver: DirectSolver, plan: Plan, goal: Goal) -> Attempt:
+    """Solve with the features of a plan; as many more of them as make the residual much smaller tell its error."""
+    track = _Track(goal, None, 1)
     level = solver.level(plan)
     track.begin(level)
-    more = solver.level(plan.grown(level.held_rows.terms))
-    estimate = ROOM * rms(more.values - level.values)
-    status = Status.CONVERGED if estimate <= tol * rms(level.values) else Status.STALLED
-    return Attempt(level, estimate, status, tuple(track.records))
+    estimate, richer = np.nan, plan
+    for _ in range(RICHER):
+        grown = richer.grown(level.held_rows.terms)
+        if grown == richer or grown.network.size > MOST_UNKNOWNS:
+            break
+        richer = grown
+        more = solver.level(richer)
+        if more.residual <= SATURATION * level.residual or (_at_rounding(level) and _at_rounding(more)):
+            estimate = SAFETY * rms(more.values - level.values)
+            break
+    met = estimate <= goal.of(level.values)
+    lost = tuple(map(str, _lost(solver, level, goal.tol))) if met else ()
+    status = (Status.UNBALANCED if lost else Status.CONVERGED) if met else Status.STALLED
+    return Attempt(level, estimate, status, tuple(track.records), lost)
 
 
-Search = Callable[[DirectSolver, float, Progress | None], Attempt]
+def _at_rounding(level: Level) -> bool:
+    """Whether the residual of a level is as small as rounding allows."""
+    return level.residual <= AT_ROUNDING * float(np.linalg.norm(level.held_rows.rhs * level.held_rows.weight))
+
+
+def _lost(solver: DirectSolver, level: Level, tol: float) -> list[Imbalance]:
+    """The places where more flux is lost than a part `tol`, the worst first; none is known of cells."""
+    if isinstance(level.plan.cells, Cells):
+        return []  # their points are not evenly spread
+    found = [one for one in imbalances(solver, level) if one.exceeds(tol)]
+    return sorted(found, key=lambda one: -abs(one.value) / max(one.size, 1e-300))
+
+
+Search = Callable[[DirectSolver, Goal, Progress | None], Attempt]

@@ -68,10 +68,11 @@ class Task:
         taken, result = train(candidates, optimizer, seed=seed, starts=starts, progress=told, minimise=train_on)
         residual = taken.unseen.residual(result.theta)
         held_out_loss = float(residual @ residual)
-        # The loss alone cannot tell a solution from a function that meets the equations at the points only.
-        missed = result.status is Status.CONVERGED and not held_out_loss <= MISSED * max(
-            result.loss, optimizer.stop.tol
-        )
+        status = result.status
+        if status is Status.CONVERGED:
+            # The loss alone cannot tell a solution from a function that meets the equations at the points only.
+            missed = not held_out_loss <= MISSED * max(result.loss, optimizer.stop.tol)
+            status = Status.MISSED if missed else Status.TRAINED
         return Solution(
             network=taken.system.network,
             theta=result.theta,
@@ -81,7 +82,7 @@ class Task:
             pieces=self.partition.size,
             partition=self.partition,
             tensors=(),
-            status=Status.MISSED if missed else result.status,
+            status=status,
             loss=result.loss,
             steps=result.steps,
             history=result.history,
@@ -183,10 +184,16 @@ def own_features(model: Model) -> int:
 
 def tell(solution: Solution) -> None:
     """Never let an unconverged result pass for a converged one."""
-    if solution.status is not Status.CONVERGED:
-        warnings.warn(
-            f"not converged: {solution.status} (loss {solution.loss:.1e}, held-out loss "
-            f"{solution.held_out_loss:.1e}); look at solution.report(), try another seed, more steps or trials=.",
-            JumpnetWarning,
-            stacklevel=3,
-        )
+    if solution.status.ok:
+        return
+    why = list(solution.settings.get("reasons", ()))
+    if not why and solution.held_out:
+        worst = max(solution.held_out, key=lambda residual: residual.scaled)
+        why = [f"the largest residual is that of {worst.term} ({worst.scaled:.1e} of the size of the data)"]
+    known = f"estimated error {solution.estimate:.1e}" if np.isfinite(solution.estimate) else "error unknown"
+    more = "more steps or trials=" if solution.unit == "step" else "a larger tol="
+    warnings.warn(
+        f"not converged: {solution.status}; {'; '.join([*why[:3], known])}. See solution.report(); try {more}.",
+        JumpnetWarning,
+        stacklevel=3,
+    )

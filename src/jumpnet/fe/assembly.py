@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from scipy.sparse.linalg import splu
 
 from jumpnet.errors import SolutionError
@@ -30,6 +30,7 @@ from jumpnet.fe.space import Space
 # Times A over the size of an element. Its inverse is the relative error that is made; its product with 1e-16, and with
 # what else spreads the entries of the matrix, is that of rounding.
 PENALTY = 1e5
+CONSTANT = 1e-14  # coefficients that vary by no more than this part of themselves are constant
 CHUNK = 500_000  # numbers of one basis gradient table, elements x points x functions
 
 
@@ -94,12 +95,15 @@ def point_load(
 def _volume(
     space: Space, count: int, volume: Volume, load: np.ndarray, mass: np.ndarray
 ) -> Iterator[tuple[np.ndarray, ...]]:
-    mesh, basis = space.mesh, space.basis
+    simple = _simple(space, volume)
+    if simple.any():
+        yield _straight_elements(space, count, volume, np.flatnonzero(simple), load, mass)
+    mesh, basis, others = space.mesh, space.basis, np.flatnonzero(~simple)
     xi, w = gauss(mesh.dim, count)
     value, slope = basis.value(xi), basis.gradient(xi)
     step = max(1, CHUNK // (len(w) * basis.size))
-    for start in range(0, len(mesh), step):
-        part = slice(start, start + step)
+    for start in range(0, len(others), step):
+        part = others[start : start + step]
         J = mesh.jacobians(xi, part)
         weight = w * np.abs(np.linalg.det(J))
         gradient = np.matmul(slope[None], np.linalg.inv(J))  # m, q, functions, d
@@ -117,6 +121,39 @@ def _volume(
         np.add.at(load, dofs, right)
         np.add.at(mass, dofs, weight @ value)
         yield np.repeat(dofs, n, axis=1), np.tile(dofs, (1, n)), matrix.reshape(m, n * n)
+
+
+def _simple(space: Space, volume: Volume) -> Bool[np.ndarray, " m"]:
+    """Which elements are straight and of one material: their matrices are combinations of a few."""
+    one_A = np.ptp(volume.A, axis=1).max(axis=(1, 2)) <= CONSTANT * np.abs(volume.A[:, 0]).max(axis=(1, 2))
+    one_lam = np.ptp(volume.lam, axis=1) <= CONSTANT * np.abs(volume.lam[:, 0])
+    return space.mesh.straight & one_A & one_lam
+
+
+def _straight_elements(
+    space: Space, count: int, volume: Volume, part: Int[np.ndarray, " k"], load: np.ndarray, mass: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Rows, columns and entries of straight elements with constant coefficients, from those of the reference element."""
+    basis, d = space.basis, space.mesh.dim
+    xi, w = gauss(d, count)
+    value, slope = basis.value(xi), basis.gradient(xi)
+    n = basis.size
+    stiff = np.einsum("q,qki,qlj->ijkl", w, slope, slope, optimize=True).reshape(d * d, n * n)
+    J = space.mesh.jacobians(xi[:1], part)[:, 0]
+    inverse, det = np.linalg.inv(J), np.abs(np.linalg.det(J))
+    G = det[:, None, None] * np.einsum("mia,mab,mjb->mij", inverse, volume.A[part, 0], inverse)
+    matrix = G.reshape(-1, d * d) @ stiff
+    lam = volume.lam[part, 0]
+    if lam.any():
+        matrix += (det * lam)[:, None] * ((value.T * w) @ value).reshape(1, n * n)
+    right = (det[:, None] * w * volume.load[part]) @ value
+    if volume.flux is not None:
+        along = np.einsum("mia,mqa->mqi", inverse, volume.flux[part]) * (det[:, None] * w)[..., None]
+        right += along.reshape(len(part), -1) @ slope.transpose(0, 2, 1).reshape(-1, n)
+    dofs = space.dofs[part]
+    np.add.at(load, dofs, right)
+    np.add.at(mass, dofs, det[:, None] * (w @ value))
+    return np.repeat(dofs, n, axis=1), np.tile(dofs, (1, n)), matrix
 
 
 def _traces(space: Space, faces: Faces, side: int, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ from jaxtyping import Float
 
 from jumpnet.errors import SolutionError
 from jumpnet.fe.field import Field
+from jumpnet.fe.line import LineExpansion
 from jumpnet.rows import Sites
 
 # Of an element: how far beyond its piece a point may lie, as those of a curved interface do beyond straight elements.
@@ -37,4 +38,25 @@ class FieldFunction:
         found = a0 * self.field.value_at(at)
         if np.any(a1):
             found = found + np.sum(a1 * self.field.gradient_at(at), axis=1)
+        return found[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class LineFunction:
+    """The function of one piece of finite elements on the line."""
+
+    expansion: LineExpansion
+    piece: int
+    inputs: int = 1
+    size: int = 1
+
+    def functionals(self, sites: Sites) -> Float[np.ndarray, "sites functions"]:
+        """a0 u + a1 u' + a2 u'' at every site."""
+        x, a0, a1, a2 = (np.asarray(part, float) for part in (sites.x, sites.a0, sites.a1, sites.a2))
+        piece = np.full(len(x), self.piece)
+        found = a0 * self.expansion.value(x, piece)
+        if np.any(a1):
+            found = found + a1[:, 0] * self.expansion.gradient(x, piece)[:, 0]
+        if sites.order > 1 and np.any(a2):
+            found = found + a2[:, 0, 0] * self.expansion.hessian(x, piece)[:, 0, 0]
         return found[:, None]

@@ -10,12 +10,13 @@ from functools import cached_property
 from itertools import combinations, permutations
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from jumpnet.fe.simplex import Lagrange, face_points, gauss, lagrange
 
 FACTOR = 0.2  # by which graded elements shrink towards a vertex: between the best in theory, 0.15, and a half
 
+STRAIGHT = 1e-13  # of its size: an element that is off by no more is straight
 END = 1e-6  # of a face: nearer to its end no vertex is put
 
 # The children of a simplex cut at the middles of its edges, as pairs of vertices; (k, k) is the vertex k itself.
@@ -94,15 +95,23 @@ class Mesh:
         pairs = combinations(range(self.dim + 1), 2)
         return np.max([np.linalg.norm(corners[:, a] - corners[:, b], axis=1) for a, b in pairs], axis=0)
 
+    @cached_property
+    def straight(self) -> Bool[np.ndarray, " m"]:
+        """Which elements are affine images of the reference simplex."""
+        corners = self.vertices[self.elements]
+        off = np.abs(self.nodes - np.einsum("kc,mcd->mkd", self.basis.barycentric, corners)).max(axis=(1, 2))
+        return off <= STRAIGHT * (self.size + 0.1 * np.abs(self.nodes).max())
+
     # --- maps ---------------------------------------------------------------------------------------------------
 
     def points(self, xi: Float[np.ndarray, "q d"], elements: np.ndarray | slice = slice(None)) -> np.ndarray:
         """The images of reference points in elements, (m, q, d)."""
-        return np.einsum("qk,mkd->mqd", self.basis.value(xi), self.nodes[elements])
+        return np.matmul(self.basis.value(xi), self.nodes[elements])
 
     def jacobians(self, xi: Float[np.ndarray, "q d"], elements: np.ndarray | slice = slice(None)) -> np.ndarray:
         """dx_i/dxi_j of the maps at reference points, (m, q, d, d)."""
-        return np.einsum("qkj,mki->mqij", self.basis.gradient(xi), self.nodes[elements])
+        slope = np.ascontiguousarray(self.basis.gradient(xi).transpose(2, 0, 1))
+        return np.matmul(slope, self.nodes[elements][:, None]).transpose(0, 2, 3, 1)
 
     @cached_property
     def sound(self) -> bool:

@@ -4,9 +4,11 @@ import time
 from dataclasses import replace
 
 from jumpnet.errors import JumpnetError, SolutionError
-from jumpnet.fe.features import FieldFunction
+from jumpnet.fe.features import FieldFunction, LineFunction
+from jumpnet.fe.line import LineOptions
 from jumpnet.judge.adaptivity import judge_elements, judge_smooth, undecided
 from jumpnet.judge.finding import Finding
+from jumpnet.judge.line import judge_expansion, judge_line
 from jumpnet.judge.options import JudgeOptions
 from jumpnet.judge.verdict import Verdict
 from jumpnet.models.frozen import Features, Frozen
@@ -49,7 +51,14 @@ def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Find
         )
     if problem.data is not None:
         return undecided("not judged: the problem has measured values, which its equations alone need not meet.")
-    if problem.dim not in (2, 3):
+    if problem.dim == 1:
+        limits = LineOptions(time_limit=options.seconds)
+        elements = [
+            family for one in _features(solution) for _, family in one.parts if isinstance(family, LineFunction)
+        ]
+        # Fluxes of elements jump inside pieces: their residual is not that of a function in closed form.
+        return judge_expansion(problem, elements[0].expansion, limits) if elements else judge_line(solution, limits)
+    if problem.dim > 3:
         return undecided(f"not judged: the problem has {problem.dim} dimensions.")
     functions = [family for features in _features(solution) for _, family in features.parts]
     elements = [family for family in functions if isinstance(family, FieldFunction)]

@@ -15,7 +15,12 @@ class Status(Enum):
     STEP_LIMIT = "the limit of steps or levels came before the tolerance was reached"
     TIME_LIMIT = "the time limit came before the tolerance was reached"
     STALLED = "progress stopped before the tolerance was reached"
+    TRAINED = "the training reached its loss; the error of the solution has not been judged"
     MISSED = "the tolerance was reached at the training points, but not at points the training never saw"
+    UNBALANCED = "the estimate meets the tolerance, but fluxes and sources do not balance"
+    UNRESOLVED = "the data change faster than the solve resolves"
+    REFUTED = "the error that was solved for is above the tolerance"
+    UNDECIDED = "the method's own estimate meets the tolerance, but cannot be relied on and could not be verified"
     INTERRUPTED = "interrupted; this is the best so far"
     FAILED = "the loss is not a finite number from the start"
 

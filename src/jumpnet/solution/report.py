@@ -97,8 +97,11 @@ class TrustReport:
         lines = [f"status     {self.status.name.lower()}: {self.status}"]
         if "method" in self.settings:
             lines.append(f"method     {self.settings['method']}")
+        lines += [f"reason     {reason}" for reason in self.settings.get("reasons", ())]
         if math.isfinite(self.estimate):
-            lines.append(f"estimate   L2 error {self.estimate:.1e}, from residuals and changes alone")
+            lines.append(f"estimate   L2 error {self.estimate:.1e}, without the exact solution")
+        else:
+            lines.append("estimate   unknown")
         if self.errors is not None:
             lines.append(f"error      {self.errors}")
         if math.isfinite(self.effectivity):
