@@ -8,8 +8,8 @@ import numpy as np
 
 from jumpnet.errors import GeometryError
 from jumpnet.fe.field import Field
+from jumpnet.fe.first import first_mesh
 from jumpnet.fe.mesh import Mesh
-from jumpnet.fe.meshing import arrays_of, curved_mesh
 from jumpnet.fe.space import Space
 from jumpnet.geometry.corners import corners_of
 from jumpnet.judge.defects import Answer, Elements, Smooth
@@ -43,24 +43,13 @@ def judge_smooth(solution: Solution, problem: Problem, options: JudgeOptions, to
     lower, upper = parts.bounds
     size = float(np.max(upper - lower)) / options.across[parts.dim]
     try:
-        axes = _periodic_axes(problem)
-        base = arrays_of(curved_mesh(parts, size, options.curved, axes), options.curved, parts, axes)
+        base = first_mesh(problem, size, options.curved)
     except GeometryError as error:
         return undecided(f"not judged: {error}")
-    except Exception as error:  # whatever netgen raises
-        return undecided(f"not judged: no mesh could be made ({error}).")
-    if not base.sound:
-        return undecided("not judged: the curved elements of the mesh fold.")
     meshes = Meshes(problem, base, options)
     spaces = (Space(meshes(k, rung), order) for rung, (k, order) in enumerate(ladder(parts.dim)))
     found = settled(problem, spaces, Smooth(solution), options, tol, _mean(solution, problem))
     return replace(found, singular=meshes.singular)
-
-
-def _periodic_axes(problem: Problem) -> list[int]:
-    """The axes along which the sides of the box are periodic."""
-    kinds = {name: condition.kind for name, condition in problem.boundary.items()}
-    return [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
 
 
 class Meshes:
@@ -121,7 +110,9 @@ def judge_elements(
     In a space within theirs it would be zero: their residual is orthogonal to that.
     """
     spaces = (Space(field.mesh, field.order + more) for more in range(1, 1 + options.higher))
-    return settled(problem, spaces, Elements(field), options, tol, _mean(solution, problem))
+    found = settled(problem, spaces, Elements(field), options, tol, _mean(solution, problem))
+    singular = problem.dim == 2 and _graded_vertices(problem, field.mesh)[2]
+    return replace(found, singular=singular)
 
 
 def settled(
