@@ -204,7 +204,9 @@ class _Interval:
         width = high - low
         a, b, c, d = self.at(np.array([low - width, low, high, high + width]))[which].tolist()
         slopes = (b - a) / width, (d - c) / width
-        place = (c - b + slopes[0] * low - slopes[1] * high) / (slopes[0] - slopes[1]) if slopes[0] != slopes[1] else low
+        place = (
+            (c - b + slopes[0] * low - slopes[1] * high) / (slopes[0] - slopes[1]) if slopes[0] != slopes[1] else low
+        )
         return place if low <= place <= high else (low + high) / 2
 
 
