@@ -70,9 +70,10 @@ def test_a_vertex_on_the_boundary():
     faces = mesh.boundary
     cut, vertex = mesh.split(int(faces.element[0, 0]), int(faces.local[0, 0]), 0.3)
     assert len(cut) == len(mesh) + 1 and len(cut.boundary) == len(mesh.boundary) + 1 and cut.sound
-    assert np.isclose(cut.vertices[vertex] * 9 % 1, 0.7, atol=1e-9).any() or np.isclose(
-        cut.vertices[vertex] * 9 % 1, 0.9, atol=1e-9
-    ).any()
+    assert (
+        np.isclose(cut.vertices[vertex] * 9 % 1, 0.7, atol=1e-9).any()
+        or np.isclose(cut.vertices[vertex] * 9 % 1, 0.9, atol=1e-9).any()
+    )
     same, end = mesh.split(int(faces.element[0, 0]), int(faces.local[0, 0]), 1e-9)
     assert same is mesh and end in mesh.elements
 

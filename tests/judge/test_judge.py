@@ -121,7 +121,9 @@ def test_cells_and_a_jump_of_the_boundary_values():
     problem = jn.Problem(jn.Partition(SQUARE, [jn.Disk((0, 0), 0.4)]), A=[1.0, 10.0], boundary=sides)
     smooth = another(boundary=jn.Dirichlet("x2"))
     assert not list(singular_corners(smooth)) and len(list(singular_corners(problem))) == 2
-    answer = solved(jn.Problem(problem.partition, A=problem.A, boundary=jn.Dirichlet("(1 + x2)/2"))).with_problem(problem)
+    answer = solved(jn.Problem(problem.partition, A=problem.A, boundary=jn.Dirichlet("(1 + x2)/2"))).with_problem(
+        problem
+    )
     verdict = jn.judge(answer)
     assert verdict.decided and verdict.singular and verdict.safety == 5
     assert verdict.corrected([[0.0, 0.0]])[0] == pytest.approx(0.25, abs=2e-3)

@@ -110,7 +110,9 @@ def judge_elements(
     In a space within theirs it would be zero: their residual is orthogonal to that.
     """
     spaces = (Space(field.mesh, field.order + more) for more in range(1, 1 + options.higher))
-    return settled(problem, spaces, Elements(field), options, tol, _mean(solution, problem))
+    found = settled(problem, spaces, Elements(field), options, tol, _mean(solution, problem))
+    singular = problem.dim == 2 and _graded_vertices(problem, field.mesh)[2]
+    return replace(found, singular=singular)
 
 
 def settled(
