@@ -26,7 +26,8 @@ STUDIES = ("optimizers", "maps", "embedding")  # figures, and what the paper onl
 CHAINS = ("fa2", "pde1")  # 1-D problems, with a number of pieces to choose
 # The paper's networks, its alternatives, what `solve` does by itself, and classical methods.
 NETWORKS = ("CE", "SE", "OH")
-METHODS = (*NETWORKS, "separate", "plain", "solve", "FEM", "FVM")
+TRAINED = (*NETWORKS, "separate", "plain")
+METHODS = (*TRAINED, "solve", "FEM", "FVM")
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,11 @@ class Experiment:
     title: str
     rows: tuple[Row, ...]
     remark: str = ""
+
+
+def experiment_names() -> tuple[str, ...]:
+    """All experiments, in the order of the page."""
+    return (*NAMES, *STUDIES)
 
 
 @cache

@@ -16,6 +16,7 @@ import numpy as np
 from jumpnet import optim
 from jumpnet.driver import approximate, solve
 from jumpnet.driver.progress import Progress
+from jumpnet.driver.settings import paper_optimizer
 from jumpnet.errors import JumpnetError, JumpnetWarning
 from jumpnet.experiments.tables import Row
 from jumpnet.optim import History, LevenbergMarquardt, Optimizer, Status
@@ -58,8 +59,7 @@ class Trial:
             return made(**given | ({"steps": min(self.steps, given["steps"])} if self.steps else {}))
         if self.steps is None:
             return None
-        faithful = {"step": "qr", "polish": 0, "stall": None} if self.setting == "faithful" else {}
-        return LevenbergMarquardt(steps=self.steps, **faithful)
+        return paper_optimizer(self.steps) if self.setting == "faithful" else LevenbergMarquardt(steps=self.steps)
 
     @property
     def options(self) -> dict[str, Any]:
