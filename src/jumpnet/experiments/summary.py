@@ -23,8 +23,8 @@ class Summary:
 
     @property
     def l2(self) -> float | None:
-        """The mean L2 error; None where no trial has one."""
-        return self._mean("l2")
+        """The mean L2 error, in the row's measure; None where no trial has one."""
+        return self._mean(self.row.measure)
 
     @property
     def linf(self) -> float | None:
@@ -34,17 +34,17 @@ class Summary:
     @property
     def median(self) -> float | None:
         """The median L2 error: a mean over trials is mostly that of the worst one."""
-        return self._mean("l2", np.median)
+        return self._mean(self.row.measure, np.median)
 
     @property
     def worst(self) -> float | None:
         """The L2 error of the worst trial."""
-        return self._mean("l2", np.max)
+        return self._mean(self.row.measure, np.max)
 
     @property
     def spread(self) -> float | None:
         """The geometric standard deviation of the L2 errors: the factor by which trials differ; None for one trial."""
-        errors = [record["l2"] for record in self.records if record.get("l2", 0.0) > 0]
+        errors = [e for record in self.records if (e := record.get(self.row.measure) or 0.0) > 0]
         return float(np.exp(np.std(np.log(errors)))) if len(errors) > 1 else None
 
     @property
@@ -133,6 +133,10 @@ class Summary:
             "steps": self.steps,
             "seconds": self.seconds,
         }
+
+    def mean_of(self, name: str) -> float | None:
+        """The mean of another of the errors that trials keep."""
+        return self._mean(name)
 
     def _mean(self, name: str, how=np.mean) -> float | None:
         values = [record[name] for record in self.records if record.get(name) is not None]
