@@ -45,7 +45,12 @@ def test_every_experiment_reduced(jumpnet, elsewhere):
     assert {line["setting"] for line in lines} == {"default", "faithful"} and all(line["L2"] for line in lines)
     page = (elsewhere / "out/reproduction.md").read_text()
     shown = set(re.findall(r"\(reproduction/(.*?)\)", page))
-    assert shown == {path.name for path in (elsewhere / "out/reproduction").iterdir()} and "compares nothing" in page and "ratio" not in page and "2.3e-09" not in page
+    assert (
+        shown == {path.name for path in (elsewhere / "out/reproduction").iterdir()}
+        and "compares nothing" in page
+        and "ratio" not in page
+        and "2.3e-09" not in page
+    )
     assert {"optimizers.png", "maps-pde2-domain.png", "maps-fa1.png", "embedding-fa2-D2.png"} <= shown
 
 
