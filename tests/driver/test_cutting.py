@@ -76,3 +76,25 @@ def test_a_cusp_with_constant_coefficients_agrees_with_itself_refined() -> None:
 def test_smooth_problems_are_not_cut() -> None:
     solution = jn.solve(problems.pde2())
     assert solution.status is jn.Status.CONVERGED and "cells" not in solution.settings["method"]
+
+
+def test_a_coating_of_a_hundred_thousandth_of_the_domain() -> None:
+    """A coated disk in a disk, u = x1 on its edge: in every layer u = (p + q/r^2) x1."""
+    outer, inner, k = 0.5, 0.5 - 1e-5, 1e5
+    core = jn.Disk((0, 0), inner)
+    parts = jn.Partition(jn.Disk((0, 0), 1), [jn.Disk((0, 0), outer) - core, core])
+    solution = jn.solve(jn.Problem(parts, A=[1, k, 10], boundary=jn.Dirichlet("x1")), tol=1e-4)
+    a, b = outer**-2, inner**-2
+    conditions = [[1, 1, 0, 0, 0], [1, a, -1, -a, 0], [1, -a, -k, k * a, 0], [0, 0, 1, b, -1], [0, 0, k, -k * b, -10]]
+    p, q, _, _, within = np.linalg.solve(conditions, [1, 0, 0, 0, 0])
+    x = np.array([[0.3, 0.2], [0.49, 0.0], [0.6, -0.4], [-0.1, 0.8]])
+    exact = np.array([within, within, p + q / 0.52, p + q / 0.65]) * x[:, 0]
+    assert solution.status is jn.Status.CONVERGED
+    assert np.abs(solution(x) - exact).max() < 1e-4
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_a_problem_without_data_has_the_solution_zero(dim: int) -> None:
+    domain = jn.Interval(0, 1) if dim == 1 else BOX
+    solution = jn.solve(jn.Problem(jn.Partition(domain), A="1 + x1**2", boundary=jn.Dirichlet(0.0)))
+    assert solution.status is jn.Status.CONVERGED and not solution(np.full((3, dim), 0.3)).any()

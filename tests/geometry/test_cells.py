@@ -117,3 +117,34 @@ def test_nothing_of_a_needle_is_missed() -> None:
     # And its cells have points inside.
     small = np.all(np.abs(drawn.interior - tip) < 1e-4, axis=1) & (drawn.piece == 0)
     assert small.sum() > 500 and np.all(cells.partition.label(drawn.interior) == drawn.piece)
+
+
+def test_walls_that_touch_in_a_point_are_no_interface() -> None:
+    touching = jn.Partition(BOX, [jn.Disk((-0.4, 0), 0.4), jn.Disk((0.2, 0), 0.2)])
+    cells = Cells.whole(touching)
+    for _ in range(16):
+        cells = cells.split(cells.tree.find(np.array([[0.0, 1e-7]])))
+    counts = np.full(len(cells.members), 20)
+    drawn = cells.draw(0 * counts, counts, np.random.default_rng(0), even=True)
+    assert set(drawn.interfaces) == {(0, 1), (0, 2)}
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-6, 1e-4])
+def test_leaves_that_hold_hardly_more_than_a_wall(gap: float) -> None:
+    cells = Cells.whole(jn.Partition(jn.Disk((0, 0), 1.0), [jn.Disk((0.5 - gap, 0), 0.5)]))
+    for _ in range(14):
+        cells = cells.split(cells.tree.find(np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])))
+    counts = np.full(len(cells.members), 8)
+    drawn = cells.draw(0 * counts, counts, np.random.default_rng(0), even=True)
+    assert np.isfinite(drawn.boundary).all() and set(drawn.interfaces) == {(0, 1)}
+
+
+@pytest.mark.parametrize("thickness", [1e-3, 1e-5])
+def test_a_thin_coating_has_cells_and_both_of_its_interfaces(thickness: float) -> None:
+    core = jn.Disk((0, 0), 0.5 - thickness)
+    cells = Cells.whole(jn.Partition(BOX, [jn.Disk((0, 0), 0.5) - core, core]))
+    cells = cells.split(cells.tree.leaves)
+    counts = np.full(len(cells.members), 30)
+    drawn = cells.draw(counts, counts, np.random.default_rng(0), even=True)
+    assert set(drawn.interfaces) == {(0, 1), (1, 2)}
+    assert np.count_nonzero(drawn.piece == 1) > 50

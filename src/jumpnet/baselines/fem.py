@@ -11,10 +11,21 @@ from typing import Any
 import numpy as np
 
 from jumpnet.baselines import unfitted
-from jumpnet.baselines.evaluation import InPiece, MeshFunction, as_solution
-from jumpnet.baselines.meshes import FittedMesh, Surface, boundary_part, fitted_mesh, function_of, points_of
-from jumpnet.baselines.ngsolve import ngsolve
+from jumpnet.baselines.evaluation import as_solution
 from jumpnet.errors import GeometryError, ModelError
+from jumpnet.fe.features import FieldFunction
+from jumpnet.fe.meshing import (
+    FINER,
+    FittedMesh,
+    Surface,
+    arrays_of,
+    boundary_part,
+    field_of,
+    fitted_mesh,
+    function_of,
+    points_of,
+)
+from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.fields import is_zero
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
@@ -87,19 +98,16 @@ def check_covered(problem: Problem) -> None:
         )
 
 
-def _fitted(problem: Problem, size: float, order: int, unknowns: int | None) -> tuple[Any, list[MeshFunction], int]:
+def _fitted(problem: Problem, size: float, order: int, unknowns: int | None) -> tuple[Any, list[FieldFunction], int]:
     """The mesh, the function of each piece and the number of unknowns."""
     ng, parts = ngsolve().ng, problem.partition
     mesh = fitted_mesh(parts, size, order, EXTRA)
     if unknowns is not None:
         mesh = _near(problem, mesh, size, order, unknowns)
     terms, count = _solved(problem, mesh, order)
-    functions = []
-    for piece, mine in enumerate(terms):
-        value, gradient = sum(mine, ng.CF(0.0)), sum(map(ng.grad, mine), ng.CF((0.0,) * problem.dim))
-        inside = InPiece(mesh.mesh, parts, piece)
-        functions.append(MeshFunction(mesh.mesh, value, gradient, inside, problem.dim))
-    return mesh.mesh, functions, count
+    arrays = arrays_of(mesh.mesh, order + FINER)
+    field = field_of(mesh.mesh, arrays, [sum(mine, ng.CF(0.0)) for mine in terms], order)
+    return mesh.mesh, [FieldFunction(field, piece, problem.dim) for piece in range(parts.size)], count
 
 
 def _near(problem: Problem, mesh: FittedMesh, size: float, order: int, wanted: int) -> FittedMesh:

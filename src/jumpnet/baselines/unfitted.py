@@ -11,9 +11,9 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from jumpnet.baselines.evaluation import MeshFunction
-from jumpnet.baselines.meshes import boundary_part
-from jumpnet.baselines.ngsolve import ngsolve
 from jumpnet.errors import GeometryError, ModelError
+from jumpnet.fe.meshing import boundary_part
+from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.geometry import Box
 from jumpnet.problem import Problem
 

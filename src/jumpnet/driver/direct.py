@@ -33,8 +33,9 @@ def directly(
     seed: int,
     trials: int,
     progress: bool | Progress,
+    cut: bool = True,
 ) -> Solution:
-    """The direct solution: of several seeds the one with the smallest estimate."""
+    """The direct solution: of several seeds the one with the smallest estimate; with `cut`, by cells if need be."""
     if model is not None and not isinstance(model, FrozenModel):
         raise ModelError(
             f"jn.optim.Direct() needs frozen features, not {model!r}; leave model out, or give one of "
@@ -45,7 +46,7 @@ def directly(
     check_trials(seed, trials)
     found = []
     for number in range(seed, seed + trials):
-        found.append(_of_seed(problem, model, optimizer or Direct(), goal, int(number), progress))
+        found.append(_of_seed(problem, model, optimizer or Direct(), goal, int(number), progress, cut))
         if found[-1].status is Status.INTERRUPTED:
             break
     best = min(found, key=lambda s: (not s.status.ok, np.nan_to_num(s.estimate, nan=np.inf), s.held_out_loss))
@@ -53,7 +54,13 @@ def directly(
 
 
 def _of_seed(
-    problem: Problem, model: FrozenModel | None, optimizer: Direct, goal: Goal, seed: int, progress: bool | Progress
+    problem: Problem,
+    model: FrozenModel | None,
+    optimizer: Direct,
+    goal: Goal,
+    seed: int,
+    progress: bool | Progress,
+    cut: bool,
 ) -> Solution:
     began = time.perf_counter()
     solver = DirectSolver(problem, seed, optimizer)
@@ -61,7 +68,7 @@ def _of_seed(
         found = fixed(solver, plan_of(model, problem), goal)
     else:
         with shown(progress, MOST_LEVELS) as report:
-            found = attempt(solver, goal, report)
+            found = attempt(solver, goal, report, cut)
     return _solution(problem, found, seed, time.perf_counter() - began)
 
 

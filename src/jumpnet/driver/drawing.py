@@ -4,24 +4,106 @@ Equations for the solve and those held out to judge it by are drawn together: dr
 what a call costs, not by what a point costs. Each family of equations has its points from one evenly spread sequence;
 the first half of it is for the solve, the second is held out. Every run of such a sequence is spread as evenly as all
 of it, so a level takes the first of each half.
+
+Where data have structure that evenly spread points miss (problem/resolution.py), every level has further points. Each
+counts as much as the length, area or volume it stands for: the sum of squares stays an integral.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
-from jumpnet.collocation import Points, Stream, collocate
+from jumpnet.collocation import Collocation, Points, Stream, collocate
 from jumpnet.problem import Problem
-from jumpnet.rows import Rows, balanced_size, equations, select
+from jumpnet.problem.places import Places
+from jumpnet.problem.resolution import DataSurvey, survey
+from jumpnet.rows import Rows, balanced_size, equations, select, stack
 
 # When points run out, more than are needed are drawn, so that there are about so many in all pieces together: drawing
 # costs more than solving with few features, and a few hundred points cost hardly more than a few. So many times as
 # many as are needed at least and at most.
 PLENTY, AHEAD = 3000, (1.25, 4.0)
-# Points of a piece, of all that are drawn, at which its source is unusual: so many times as far from its median as at
-# nine of ten points. So many of them take part in every level, since a narrow source may have no others.
-UNUSUAL, PEAKS = 10.0, 8
+# Kinds of equations that are asked for at points of their own.
+KINDS = ("pde", "boundary", "jump", "flux")
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Equations at the points that follow fast changes of data, those of one stream.
+
+    `measure` is the length, area or volume that each row stands for, `share` the same as a part of its piece, of the
+    boundary or of its interface.
+    """
+
+    rows: Rows
+    measure: Float[np.ndarray, " rows"]
+    share: Float[np.ndarray, " rows"]
+
+
+def followed(problem: Problem) -> dict[Stream, Followed] | None:
+    """The equations that follow the data of a problem, for the solve and held out; None if nothing needs them."""
+    found = survey(problem)
+    if found.empty:
+        return None
+    return {stream: _followed(problem, found, half) for half, stream in enumerate((Stream.TRAIN, Stream.HELD_OUT))}
+
+
+def with_held_out(problem: Problem, drawn: Collocation) -> Collocation:
+    """Held-out points together with those that follow the data."""
+    found = survey(problem)
+    if found.empty:
+        return drawn
+    more = _points_of(found, 1, problem.dim)
+    interfaces = dict(drawn.interfaces)
+    for pair, (x, normal) in more.interfaces.items():
+        before = interfaces.get(pair, (np.empty((0, problem.dim)),) * 2)
+        interfaces[pair] = (np.concatenate([before[0], x]), np.concatenate([before[1], normal]))
+
+    def both(name: str) -> np.ndarray:
+        return np.concatenate([getattr(drawn, name), getattr(more, name)])
+
+    return Collocation(
+        both("interior"),
+        both("piece"),
+        both("boundary"),
+        both("boundary_normal"),
+        both("boundary_piece"),
+        both("boundary_part"),
+        interfaces,
+    )
+
+
+def _points_of(found: DataSurvey, half: int, dim: int) -> Collocation:
+    """The points of a survey, of one half."""
+    nothing = Places(np.empty((2, 0, dim)), np.empty(0), np.empty(0), np.empty((2, 0, dim)), np.empty(0, int))
+    inside = Places.join([nothing, *found.pieces.values()])
+    edge = Places.join([nothing, *found.boundary.values()])
+    part = np.repeat(np.array([*found.boundary], int), [len(one) for one in found.boundary.values()])
+    interfaces = {pair: (one.x[half], one.normal[half]) for pair, one in found.interfaces.items()}
+    return Collocation(inside.x[half], inside.piece, edge.x[half], edge.normal[half], edge.piece, part, interfaces)
+
+
+def _followed(problem: Problem, found: DataSurvey, half: int) -> Followed:
+    parts = problem.partition
+    around = sum(wall.patch.measure for wall in parts._walls.walls if wall.owner == 0)
+    wholes = [(one, parts.measure(piece)) for piece, one in found.pieces.items()]
+    wholes += [(one, around) for one in found.boundary.values()]
+    lengths = {interface.pair: interface.measure for interface in parts.interfaces}
+    wholes += [(one, lengths[pair]) for pair, one in found.interfaces.items()]
+    known = {
+        x.tobytes(): (measure, measure / whole)
+        for one, whole in wholes
+        for x, measure in zip(one.x[half], one.measure.tolist(), strict=True)
+    }
+    rows = equations(problem, _points_of(found, half, parts.dim))
+    rows = select(rows, np.array([_kind(term) in KINDS for term in rows.terms])[rows.term])
+    first = np.cumsum(rows.counts) - rows.counts
+    # The rows of periodic sides have their first site across: they count as the smallest.
+    least = min(known.values())
+    table = [known.get(x.tobytes(), least) for x in np.ascontiguousarray(np.asarray(rows.sites.x)[first])]
+    measure, share = np.array(table).T
+    return Followed(rows, measure, share)
 
 
 @dataclass(frozen=True)
@@ -35,19 +117,29 @@ class Drawn:
     points: Points
     rows: Rows
     rank: Int[np.ndarray, " rows"]
-    peaks: Bool[np.ndarray, " rows"]
     start: dict[Stream, Int[np.ndarray, " terms"]]
     count: Int[np.ndarray, " terms"]
+    followed: dict[Stream, Followed] | None
 
     @staticmethod
-    def of(problem: Problem, needed: Points, seed: int, halfwidth: Float[np.ndarray, " d"] | None) -> "Drawn":
-        """Draw points, with some to spare; with `halfwidth`, that of the domain, rows weigh one over their size."""
+    def of(
+        problem: Problem,
+        needed: Points,
+        seed: int,
+        halfwidth: Float[np.ndarray, " d"] | None,
+        narrow: dict[Stream, Followed] | None = None,
+    ) -> "Drawn":
+        """Draw points, with some to spare; `narrow` has the equations where data change fast.
+
+        With `halfwidth`, that of the domain, rows weigh one over their size.
+        """
         ahead = float(np.clip(PLENTY / max(needed.interior, 1), *AHEAD))
         more = {name: int(ahead * getattr(needed, name)) for name in ("interior", "boundary", "interface", "minimum")}
         both = replace(needed, **{name: 2 * number for name, number in more.items()})
         rows = equations(problem, collocate(problem.partition, both, seed=seed))
         if halfwidth is not None:
-            rows = rows.weighted(rows.weight / balanced_size(rows, halfwidth))
+            rows = _sized(rows, halfwidth)
+            narrow = narrow and {key: replace(one, rows=_sized(one.rows, halfwidth)) for key, one in narrow.items()}
         total = np.bincount(rows.term, minlength=len(rows.terms))
         order = np.argsort(rows.term, kind="stable")
         rank = np.empty(len(rows), int)
@@ -55,7 +147,7 @@ class Drawn:
         half = np.array([_kind(term) in _drawn_kinds(problem.dim) for term in rows.terms])
         count = np.where(half, (total + 1) // 2, total)
         start = {Stream.TRAIN: np.zeros_like(count), Stream.HELD_OUT: np.where(half, count, 0)}
-        return Drawn(replace(needed, **more), rows, rank, _peaks(rows, rank, count), start, count)
+        return Drawn(replace(needed, **more), rows, rank, start, count, narrow)
 
     def enough(self, needed: Points) -> bool:
         """Whether there are as many points as are needed."""
@@ -65,7 +157,7 @@ class Drawn:
         )
 
     def first(self, stream: Stream, needed: Points, without: set[str]) -> Rows:
-        """The equations at the first points, as large a part of each family as is needed of its kind, and at peaks.
+        """The equations at the first points, as large a part of each family as is needed of its kind, and all followed.
 
         Families that need not be looked at are left out.
         """
@@ -75,20 +167,41 @@ class Drawn:
         share = {kind: share[kind] for kind in _drawn_kinds(dim)}
         part = np.array([0.0 if term in without else share.get(_kind(term), 1.0) for term in self.rows.terms])
         most = np.ceil(part * self.count).astype(int)[self.rows.term]
-        place = self._place(stream)
-        return select(self.rows, (place >= 0) & ((place < most) | (self.peaks & (most > 0) & self._of(place))))
+        place = self.rank - self.start[stream][self.rows.term]
+        rows = select(self.rows, (place >= 0) & (place < most))
+        return rows if self.followed is None else _joined(rows, self.followed[stream], without)
 
-    def at_peaks(self, stream: Stream) -> Rows:
-        """The equations where sources are most unusual, with weights of one."""
-        rows = select(self.rows, self.peaks & self._of(self._place(stream)))
-        return rows.weighted(np.ones(len(rows)))
 
-    def _place(self, stream: Stream) -> Int[np.ndarray, " rows"]:
-        """The place of each row among those of its family that are for the same."""
-        return self.rank - self.start[stream][self.rows.term]
+def _joined(rows: Rows, more: Followed, without: set[str]) -> Rows:
+    """Rows with those that follow the data, each of which counts as its share of the others."""
+    keep = np.array([term not in without for term in more.rows.terms])[more.rows.term]
+    if not keep.any():
+        return rows
+    added, share = select(more.rows, keep), more.share[keep]
+    ordinary, followers = (np.array([_group(term) for term in one.terms]) for one in (rows, added))
+    here, there = ordinary[rows.term], followers[added.term]
+    # A part of the boundary is drawn from all of it, and so is the equation from all points of its piece.
+    alike = np.array([np.count_nonzero(here == group) for group in followers])[added.term]
+    inside = np.array([_kind(term) == "pde" for term in added.terms])[added.term]
+    own = {term: np.count_nonzero(rows.term == number) for number, term in enumerate(rows.terms)}
+    of_term = np.array([own.get(term, 0) for term in added.terms])[added.term]
+    added = added.weighted(added.weight * np.sqrt(np.minimum(share * np.where(inside, of_term, alike), 1.0)))
+    # Means are taken over the rows of a group: those that follow must not make the others count less.
+    more_of = {
+        group: 1 + np.count_nonzero(there == group) / max(np.count_nonzero(here == group), 1) for group in {*there}
+    }
+    result = stack([rows, added])
+    factor = np.array([more_of.get(_group(term), 1.0) for term in result.terms])[result.term]
+    return result.weighted(result.weight * np.sqrt(factor))
 
-    def _of(self, place: Int[np.ndarray, " rows"]) -> Bool[np.ndarray, " rows"]:
-        return (place >= 0) & (place < self.count[self.rows.term])
+
+def _sized(rows: Rows, halfwidth: Float[np.ndarray, " d"]) -> Rows:
+    return rows.weighted(rows.weight / balanced_size(rows, halfwidth))
+
+
+def _group(term: str) -> str:
+    """The family that a mean is taken over (rows/weights.py)."""
+    return term if term.startswith(("jump", "flux")) else term.split()[0]
 
 
 def _kind(term: str) -> str:
@@ -98,21 +211,3 @@ def _kind(term: str) -> str:
 def _drawn_kinds(dim: int) -> tuple[str, ...]:
     """The kinds of equations whose points are drawn; in 1-D every point of a boundary is there once."""
     return ("pde",) if dim == 1 else ("pde", "boundary", "jump", "flux")
-
-
-def _peaks(rows: Rows, rank: Int[np.ndarray, " rows"], count: Int[np.ndarray, " terms"]) -> Bool[np.ndarray, " rows"]:
-    """The points of each piece, held out or not, at which its source is most unusual."""
-    peaks = np.zeros(len(rows), bool)
-    for number, term in enumerate(rows.terms):
-        if _kind(term) != "pde":
-            continue
-        mine = np.flatnonzero(rows.term == number)
-        source = rows.rhs[mine]
-        off = np.abs(source - np.partition(source, len(source) // 2)[len(source) // 2])
-        unusual = off > UNUSUAL * np.partition(off, int(0.9 * len(off)))[int(0.9 * len(off))]
-        if not unusual.any():
-            continue
-        for half in (rank[mine] < count[number], rank[mine] >= count[number]):
-            found = np.flatnonzero(unusual & half)
-            peaks[mine[found[np.argsort(off[found])[-PEAKS:]]]] = True
-    return peaks

@@ -18,7 +18,7 @@ from jumpnet.charts import Affine, Box, Chart, Joint, Pole, Slit, inverse_root, 
 from jumpnet.charts.choice import charts_of_hole
 from jumpnet.charts.images import Circle, mirrored, repeated, segments
 from jumpnet.driver.across import copies, cut_pieces, is_periodic
-from jumpnet.driver.corners import corner_parts
+from jumpnet.driver.corners import Only, corner_parts
 from jumpnet.driver.natures import NEITHER, Nature, natures_of, scaled
 from jumpnet.driver.plan import OUTSIDE, Part, Plan
 from jumpnet.geometry import Box as DomainBox
@@ -45,8 +45,8 @@ def first_plan(problem: Problem) -> Plan:
     orders = [FIRST_ORDER if one.harmonic else 0 for one in natures]
     plan = _plan(problem, natures, "legendre", FIRST_DEGREE, orders)
     # A source hardly ever goes with the values at a corner.
-    broken = not any(nature.answer for nature in natures)
-    return with_corners(plan, problem, broken=broken, most=FEW_CORNERS) or plan
+    only = "any" if any(nature.answer for nature in natures) else "broken"
+    return with_corners(plan, problem, only, most=FEW_CORNERS) or plan
 
 
 def with_all_poles(plan: Plan, problem: Problem) -> Plan | None:
@@ -60,10 +60,10 @@ def with_all_poles(plan: Plan, problem: Problem) -> Plan | None:
     return replace(plan, parts=(*plan.parts, *more)) if more else None
 
 
-def with_corners(plan: Plan, problem: Problem, broken: bool = False, most: int = MANY_CORNERS) -> Plan | None:
-    """A plan with powers at corners (with `broken`, where these are not whole); None if there are no more of them.
+def with_corners(plan: Plan, problem: Problem, only: Only = "any", most: int = MANY_CORNERS) -> Plan | None:
+    """A plan with powers at corners (see `corner_parts`); None if there are no more of them.
 
-    None as well if a piece that is not cut has more than `most` of them.
+    If a piece that is not cut has more than `most` of them, only where the condition on the boundary changes.
     """
     cut = plan.cells
     harmonic = {part.piece for part in plan.parts if part.kind == "harmonic" and not part.pole}
@@ -71,10 +71,10 @@ def with_corners(plan: Plan, problem: Problem, broken: bool = False, most: int =
         return None
     at = Counter(piece for corner in corners_of(problem.partition) for piece in corner.pieces if piece in harmonic)
     if cut is None and max(at.values(), default=0) > most:
-        return None
+        only = "sudden"
     known = {part.place for part in plan.parts if part.kind == "corner"}
     more: list[Part] = []
-    for part in corner_parts(problem, harmonic, broken):
+    for part in corner_parts(problem, harmonic, only):
         if part.place in known:
             continue
         if cut is not None and part.piece == cut.map.piece:

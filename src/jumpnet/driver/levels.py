@@ -9,12 +9,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from jumpnet.collocation import Collocation, Points, Stream
-from jumpnet.driver.drawing import Drawn
+from jumpnet.driver.changes import singular_points
+from jumpnet.driver.drawing import Drawn, Followed, followed
 from jumpnet.driver.graded import equations_near
 from jumpnet.driver.plan import Part, Places, Plan
 from jumpnet.driver.rings import near_poles
 from jumpnet.geometry.cells import CellPoints, Cells, Runs
-from jumpnet.geometry.corners import corners_of
 from jumpnet.geometry.surroundings import Surroundings
 from jumpnet.models import Frozen, LinearSystem
 from jumpnet.optim import Direct
@@ -73,7 +73,7 @@ class Level:
             # Of hundreds of families, small ones count together: those that are left out are a small part of all.
             large = worst[: 1 + np.count_nonzero(np.cumsum(square[worst][::-1])[::-1] > LARGE**2 * square.sum())]
         else:
-            large = worst[square[worst] > LARGE**2 * square.max()]
+            large = worst[square[worst] >= LARGE**2 * square.max()]  # all, where nothing is left of any
         return [self.held_rows.terms[term] for term in large]
 
     def without_traces(self) -> tuple[Frozen, Float[np.ndarray, " weights"]]:
@@ -128,7 +128,7 @@ class DirectSolver:
         needed = points_for(plan, self.problem)
         if self._drawn is None or not self._drawn.enough(needed):
             halfwidth = self.halfwidth if plan.cells is None else None  # cells have sizes of their own
-            self._drawn = Drawn.of(self.problem, needed, self.seed, halfwidth)
+            self._drawn = Drawn.of(self.problem, needed, self.seed, halfwidth, self._followed)
         found = []
         for stream in streams:
             rows = self._drawn.first(stream, needed, solved)
@@ -146,7 +146,7 @@ class DirectSolver:
         """Equations at more points, where functions of a plan change too fast for evenly spread ones."""
         places = {part.place for part in plan.parts if part.kind == "corner"}
         if places:
-            every = corners_of(self.problem.partition)
+            every = singular_points(self.problem)
             corners = [corner for corner in every if tuple(corner.place.tolist()) in places]
             near_corners = equations_near(self.problem, corners, needed, stream)
             if near_corners is not None:
@@ -172,8 +172,10 @@ class DirectSolver:
         inside, along = counts_in_cells(plan, cells)
         rng = np.random.default_rng([self.seed, int(stream), len(cells.tree.leaves)])
         drawn = cells.draw(inside, along, rng, even=stream is Stream.TRAIN)
-        rows = stack([equations(self.problem, Collocation(*drawn[:7])), *self._peaks(stream)])
+        rows = equations(self.problem, Collocation(*drawn[:7]))
         rows = replace(rows, sites=network.placed(rows.sites))
+        if self._followed is not None:
+            rows = stack([rows, _in_cells(self._followed[stream], cells, network, inside, along)])
         rows = stack([rows, cuts(self.problem, drawn.cuts)]) if len(drawn.cuts.x) else rows
         # The size of the leaf, not of what a piece has of it: the fluxes through a sliver count as much as others.
         lower, upper = cells.tree.corners(np.array([member.leaf for member in cells.members]))
@@ -183,9 +185,10 @@ class DirectSolver:
         keep = np.array([term not in solved for term in rows.terms])[rows.term]
         return stack([self._lifted(select(rows, keep), np.full(len(plan.exact), BALANCE)), *balances])
 
-    def _peaks(self, stream: Stream) -> list[Rows]:
-        """The equations where sources are most unusual, as far as is known."""
-        return [] if self._drawn is None else [self._drawn.at_peaks(stream)]
+    @cached_property
+    def _followed(self) -> dict[Stream, Followed] | None:
+        """The equations where data change fast."""
+        return followed(self.problem)
 
     def _balances(self, rows: Rows, drawn: CellPoints) -> list[Rows]:
         """The total flux through each stretch of wall and cut between two cells is the same on both sides.
@@ -294,6 +297,19 @@ def _cells_at(plan: Plan, a: int, b: int) -> set[int]:
         return {a, b}
     inside = a + b - plan.cells.map.piece
     return {inside, *plan.cells.at_piece[inside]}
+
+
+def _in_cells(
+    more: Followed, cells: Cells, network: Frozen, inside: Int[np.ndarray, " cells"], along: Int[np.ndarray, " cells"]
+) -> Rows:
+    """Rows that follow the data, each of which counts as its share of the others in its cell."""
+    rows = replace(more.rows, sites=network.placed(more.rows.sites))
+    cell = np.asarray(rows.sites.cell)[np.cumsum(rows.counts) - rows.counts]
+    lower, upper = cells.tree.corners(np.array([member.leaf for member in cells.members]))
+    area, edge = (upper - lower).prod(axis=1), (upper - lower).max(axis=1)
+    within = np.array([term.startswith("pde") for term in rows.terms])[rows.term]
+    expected = np.where(within, inside[cell] / area[cell], along[cell] / edge[cell]) * more.measure
+    return rows.weighted(rows.weight * np.sqrt(np.minimum(expected, 1.0)))
 
 
 def counts_in_cells(plan: Plan, cells: Cells) -> tuple[Int[np.ndarray, " cells"], Int[np.ndarray, " cells"]]:

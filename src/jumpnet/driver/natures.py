@@ -16,9 +16,10 @@ from jumpnet.geometry.checks import Bounds
 from jumpnet.models.polynomials import Legendre
 from jumpnet.optim.threads import one_blas_thread
 from jumpnet.problem import Problem
+from jumpnet.problem.resolution import survey
 from jumpnet.rows import Sites
 
-# Points of a piece's box at which its equation is looked at: many, since a narrow source is easily missed.
+# Points of a piece's box at which its equation is looked at, beside those where its data change fast.
 PROBES = 2048
 # Degrees of polynomials that may answer a source, one after the other, at most so many of them; and how well.
 ANSWERS, MOST_IN_ANSWER, ANSWERED = (2, 4, 8, 12, 16, 20, 24), 500, 1e-12
@@ -54,6 +55,9 @@ def _nature(problem: Problem, piece: int) -> Nature:
     else:
         x = np.random.default_rng(0).uniform(lower, upper, (PROBES, problem.dim))
         x = x[problem.partition.label(x) == piece]
+        narrow = survey(problem).pieces.get(piece)
+        if narrow is not None:
+            x = np.concatenate([x, *narrow.x])
     if not len(x):
         return NEITHER
     _, _, lam, f = problem.pde(piece, x)

@@ -97,8 +97,11 @@ class Goal:
         """The largest error that will do, for a solution with these values at evenly spread points."""
         if not np.isfinite(values).all():
             return 0.0
-        variation = rms(values - np.mean(values))
-        return max(self.atol, self.tol * variation, ROUNDING_OF_VALUES * rms(values))
+        return self.of_size(rms(values - np.mean(values)), rms(values))
+
+    def of_size(self, variation: float, size: float) -> float:
+        """The same, from the variation and the root mean square of the solution."""
+        return max(self.atol, self.tol * variation, ROUNDING_OF_VALUES * size)
 
 
 class _Track:
@@ -206,12 +209,12 @@ class _Track:
             self._progress(self.records[-1], self.best.residual**2)
 
 
-def attempt(solver: DirectSolver, goal: Goal, progress: Progress | None = None) -> Attempt:
-    """Grow the features until the estimate meets the tolerance; where that no longer helps, cut pieces into cells."""
+def attempt(solver: DirectSolver, goal: Goal, progress: Progress | None = None, cut: bool = True) -> Attempt:
+    """Grow the features until the estimate meets the tolerance; where that no longer helps, `cut` pieces into cells."""
     track = _Track(goal, progress, MOST_LEVELS)
     try:
         status = _grow(track, solver)
-        if status is not Status.CONVERGED and Cells.possible(solver.problem.partition):
+        if cut and status is not Status.CONVERGED and Cells.possible(solver.problem.partition):
             status = _cut(track, solver)
     except KeyboardInterrupt:
         if track.best is None:

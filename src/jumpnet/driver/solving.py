@@ -10,7 +10,10 @@ import numpy as np
 from jumpnet.charts import Atlas, Charts, choose_atlases
 from jumpnet.collocation import Collocation, Points, Stream
 from jumpnet.driver.checkpoint import Checkpoint
+from jumpnet.driver.choice import by_elements, chosen
+from jumpnet.driver.completing import completed
 from jumpnet.driver.direct import directly
+from jumpnet.driver.drawing import with_held_out
 from jumpnet.driver.embedding import grown
 from jumpnet.driver.labels import resolve_labels
 from jumpnet.driver.progress import Progress
@@ -18,19 +21,17 @@ from jumpnet.driver.search import Goal
 from jumpnet.driver.settings import Preset, Settings, default_points, resolve
 from jumpnet.driver.task import Task, check_trials, collocated, own_features, tell
 from jumpnet.driver.trials import Prepared, best_of
+from jumpnet.driver.verify import Verify, checked_verify, verified
+from jumpnet.engines.fem import FEM
 from jumpnet.errors import ModelError
 from jumpnet.fields import Values
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
-from jumpnet.geometry.quadrature import over_piece
 from jumpnet.models import FrozenModel, Model
 from jumpnet.optim import Direct, Optimizer, Status
-from jumpnet.problem import Problem, Supplement, inputs
+from jumpnet.problem import Problem, inputs
 from jumpnet.rows import Rows, Weights, equations, values
 from jumpnet.solution import Solution
-
-# Of bodies whose quadrature is sampled, where a solution's mean is set.
-MEAN_POINTS = 4096
 
 
 def solve(
@@ -38,6 +39,8 @@ def solve(
     *,
     tol: float = 1e-8,
     atol: float = 0.0,
+    verify: Verify = "auto",
+    method: str | FEM = "auto",
     model: Model | FrozenModel | None = None,
     optimizer: Optimizer | Direct | None = None,
     points: Points | Sequence[int] | None = None,
@@ -52,9 +55,13 @@ def solve(
 ) -> Solution:
     """Solve an interface problem.
 
-    Without further options the problem is solved directly, with features chosen and grown by the program, until the
-    estimated root mean square error is below `tol` times the variation of the solution (its root mean square deviation
-    from its mean over the domain), or below `atol`. `solution.settings["method"]` says what was done.
+    Without further options the problem is solved directly (`method="trefftz"`), with features chosen and grown by the
+    program, until the estimated root mean square error is below `tol` times the variation of the solution (its root
+    mean square deviation from its mean over the domain), or below `atol`; where that does not succeed, by finite
+    elements (`method="fem"` or `jn.FEM(...)`). `solution.settings["method"]` says what was done, `["tried"]` what else.
+
+    `verify="auto"` solves for the error of the answer (`jn.judge`, `solution.verdict`) unless the direct solver's own
+    estimate meets the tolerance and its assumptions hold; `True` always does, `False` never.
 
     With any of the other options a network is trained (`optimizer=jn.optim.Direct()` or a model with frozen features:
     solved directly). Each has a default: a categorical embedding trained by Levenberg-Marquardt on equilibrated rows,
@@ -71,7 +78,7 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise ModelError(f"solve needs a jn.Problem, not {type(problem).__name__}; see jn.Problem(...).")
-    goal = checked_goal(tol, atol)
+    goal, verify = checked_goal(tol, atol), checked_verify(verify)
     check_trials(seed, trials, workers)
     kept = None if checkpoint is None else Checkpoint(checkpoint, int(seed))
 
@@ -98,20 +105,27 @@ def solve(
                 rows=lambda drawn: equations(problem, drawn),
                 u=problem.exact,
                 f=problem.f,
+                held_out=lambda drawn: with_held_out(problem, drawn),
             )
             return best_of(prepared, seeds, workers, steps=steps, progress=progress, checkpoint=kept)
 
         found = grown(settings.model, parts.size, attempt, once=kept is not None)
         return replace(found, problem=problem, tensors=problem.A, exact=problem.exact)
 
-    # Beyond three dimensions there are too many polynomials; a trained network needs few neurons there.
-    chosen = (model, optimizer, points, charts, weights, preset)
-    open_choice = all(option is None for option in chosen) and problem.dim <= 3
-    if isinstance(optimizer, Direct) or isinstance(model, FrozenModel) or open_choice:
+    given = [option is not None for option in (model, optimizer, points, charts, weights, preset)]
+    if any(given) and method != "auto":
+        raise ModelError(f"method is {method!r}, and options of a network or a direct solve are given; leave one out.")
+    if method == "fem" or isinstance(method, FEM):
+        found = by_elements(problem, goal, verify, method if isinstance(method, FEM) else FEM())
+    elif not any(given) and method == "auto" and problem.dim <= 3:
+        found = chosen(problem, goal, verify, seed=seed, trials=trials, progress=progress)
+    elif method == "trefftz" or isinstance(optimizer, Direct) or isinstance(model, FrozenModel):
         found = directly(problem, model, optimizer, goal=goal, seed=seed, trials=trials, progress=progress)
+        found = verified(problem, completed(problem, found), goal, verify)
+    elif method in ("auto", "network"):  # the only way beyond three dimensions, where there are too many polynomials
+        found = verified(problem, completed(problem, trained(model, optimizer)), goal, verify)
     else:
-        found = trained(model, optimizer)
-    found = completed(problem, found)
+        raise ModelError(f'method is {method!r}; choose "auto", "trefftz", "fem", "network" or jn.FEM(...).')
     tell(found)
     return found
 
@@ -123,29 +137,6 @@ def checked_goal(tol: float, atol: float) -> Goal:
     if not (isinstance(atol, int | float) and not isinstance(atol, bool) and 0 <= atol < np.inf):
         raise ModelError(f"atol is {atol!r}; give the error you can live with, in units of u, or 0.")
     return Goal(float(tol), float(atol))
-
-
-def completed(problem: Problem, found: Solution) -> Solution:
-    """The solution with what it has in closed form: the fields of point sources, and the constant of a given mean."""
-    found = replace(found, supplement=Supplement(0.0, problem.sources))
-    if problem.mean is None:
-        return found
-    return replace(found, supplement=Supplement(problem.mean - _mean(found, problem.partition), problem.sources))
-
-
-def _mean(solution: Solution, parts: Partition) -> float:
-    """The mean over the domain by the cheaper rule of each piece; bodies in space are sampled at some points."""
-    whole, total = 0.0, 0.0
-    for piece in range(parts.size):
-        # Point sources are integrable, but not smooth: for them the better rule.
-        rule = over_piece(parts, piece).rules[0 if solution.supplement.singular else -1]
-        x, weights = rule.points[:MEAN_POINTS], rule.weights[:MEAN_POINTS]
-        if over_piece(parts, piece).sampled:
-            weights = weights * (rule.weights.sum() / weights.sum())
-        else:
-            x, weights = rule.points, rule.weights
-        whole, total = whole + float(weights.sum()), total + float(weights @ solution(x, piece))
-    return total / whole
 
 
 def approximate(
@@ -215,6 +206,7 @@ def _preparation(
     rows: Callable[[Collocation], Rows],
     u: Sequence[Values] | None,
     f: Sequence[Values] | None,
+    held_out: Callable[[Collocation], Collocation] = lambda drawn: drawn,
 ) -> Prepared:
     """What makes the task of a seed: its labels, networks, points, and `rows` of these. Without f, no interfaces."""
 
@@ -228,7 +220,8 @@ def _preparation(
             counts = replace(counts, interface=0)
 
         def of(stream: Stream) -> Rows:
-            return rows(collocated(parts, counts, model, seed=seed, stream=stream, given=settings.points is not None))
+            drawn = collocated(parts, counts, model, seed=seed, stream=stream, given=settings.points is not None)
+            return rows(held_out(drawn) if stream is Stream.HELD_OUT else drawn)
 
         return Task(parts, atlases, networks, counts, of(Stream.TRAIN), of(Stream.HELD_OUT), settings)
 

@@ -18,7 +18,7 @@ import numpy as np
 from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.crossings import Crossings, between_walls, crossings, wall_runs
 from jumpnet.geometry.cuts import Cuts, spread
-from jumpnet.geometry.leaves import Leaf, beside, looked_at, paths_of
+from jumpnet.geometry.leaves import COATING, Leaf, beside, looked_at, paths_of
 from jumpnet.geometry.lines import Path
 from jumpnet.geometry.partition import Partition
 from jumpnet.geometry.randomness import EvenlySpread
@@ -175,7 +175,10 @@ class Cells:
         interfaces, runs = {}, {}
         # A run that is not all between the same pieces is no rule for either pair.
         whole = np.bincount(run, minlength=run.max(initial=-1) + 1)
+        touching = self.partition._walls.interfaces
         for a, b in np.unique(np.stack([low, high], axis=1)[between], axis=0):
+            if (a, b) not in touching:  # two walls that meet in a point, and nowhere else
+                continue
             mine = between & (low == a) & (high == b)
             sign = np.where(ahead[mine] == a, 1.0, -1.0)[:, None]
             interfaces[int(a), int(b)] = (x[mine], sign * normal[mine])
@@ -220,8 +223,10 @@ class Cells:
         of_leaf: dict[int, int] = {}
         for cell, (leaf, _, _) in enumerate(self.members):
             of_leaf[leaf] = max(of_leaf.get(leaf, 0), int(counts[cell]))
+        # A wall also runs through leaves in which hardly anything of the domain is seen.
+        fewest = int(counts.min())
         for run, (leaf, wall, first, last) in enumerate(wall_runs(self.paths, self.tree, self._crossings)):
-            count = of_leaf.get(leaf, 0)
+            count = of_leaf.get(leaf, fewest)
             at, weight = spread(count, rng, even)
             columns = first + (last - first) * at, (last - first) * weight, np.full(count, run)
             of_wall[wall].append((*columns, np.full(count, self._size(leaf))))
@@ -235,7 +240,8 @@ class Cells:
             long = np.bincount(run, length)[run] > SHORT * size
             sound = np.isfinite(normal).all(axis=1) & long
             x, normal, size, run, length = x[sound], normal[sound], size[sound], run[sound], length[sound]
-            ahead, behind = beside(self.partition, x, normal, STEP * size[:, None])
+            step = np.minimum(STEP * size, COATING * self.partition.domain.size)
+            ahead, behind = beside(self.partition, x, normal, step[:, None])
             _completed(ahead, behind, run, length)
             found.append((x, normal, ahead, behind, np.full(len(x), wall), run, length))
         return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))

@@ -94,6 +94,11 @@ class Corner(NamedTuple):
         """Whether all walls are straight."""
         return all(way.stretch.straight for way in self.ways)
 
+    @property
+    def smooth(self) -> bool:
+        """Whether it is none: a wall that runs through."""
+        return len(self.ways) == 2 and _opposite(*self.directions)
+
 
 def corners_of(partition: Partition) -> tuple[Corner, ...]:
     """The corners between walls of a plane partition."""
@@ -106,9 +111,40 @@ def corners_of(partition: Partition) -> tuple[Corner, ...]:
 _known: WeakKeyDictionary[Partition, tuple[Corner, ...]] = WeakKeyDictionary()
 
 
+def outer_stretches(partition: Partition) -> list[Stretch]:
+    """The walls of the domain from corner to corner; none if there are too many."""
+    found = [stretch for stretch, owner in _all_stretches(partition) if owner == 0]
+    return found if len(found) <= MOST_STRETCHES else []
+
+
+def on_the_boundary(partition: Partition, stretch: Stretch, parameters: Floats) -> Iterator[Corner]:
+    """Places of an outer wall as if they were corners, with the same piece on both sides of them.
+
+    Places at corners, and places of which one side is not outside, are left out.
+    """
+    size = partition.domain.size
+    corners = np.array([corner.place for corner in corners_of(partition)]).reshape(-1, 2)
+    meetings = []
+    for place in stretch.path.position(parameters):
+        ways = _ways(place, [stretch], size)
+        apart = np.all(np.linalg.norm(corners - place, axis=1) > 2 * SAME * size)
+        if apart and len(ways) == 2 and _opposite(ways[0].direction, ways[1].direction):
+            meetings.append((place, ways))
+    for (place, ways), pieces in zip(meetings, _pieces_between(partition, meetings), strict=True):
+        if len(pieces) == 2 and min(pieces) < 0 <= max(pieces):
+            yield Corner(place, tuple(ways), tuple(pieces))
+
+
+def _all_stretches(partition: Partition) -> Iterator[tuple[Stretch, int]]:
+    """The walls from corner to corner, and the pieces that they belong to."""
+    for wall in partition._walls.walls:
+        for stretch in _stretches(path_of_wall(wall), partition.domain.size):
+            yield stretch, wall.owner
+
+
 def _found(partition: Partition) -> Iterator[Corner]:
     size = partition.domain.size
-    stretches = [stretch for wall in partition._walls.walls for stretch in _stretches(path_of_wall(wall), size)]
+    stretches = [stretch for stretch, _ in _all_stretches(partition)]
     if not 0 < len(stretches) <= MOST_STRETCHES:
         return
     boxes = np.array([[stretch.x.min(axis=0), stretch.x.max(axis=0)] for stretch in stretches])

@@ -29,6 +29,9 @@ ACROSS = 24
 """Points of a piece between which lines are drawn to see whether walls keep them apart."""
 BESIDE = (0.02, 0.002)
 """How far beside a wall points are looked at, in parts of the leaf."""
+COATING = 1e-7
+"""The pieces beside a wall are looked up no farther away than this part of the domain's size: a coating is not thicker
+than a small part of a leaf. Heuristic; thinner ones have no cells."""
 THIN, LINES = 32, 64
 """A piece with fewer points than this is looked for on so many lines across the leaf."""
 FINER, FINEST = 0.1, 1e-13
@@ -102,6 +105,7 @@ def looked_at(partition: Partition, paths: tuple[Path, ...], box: Bounds, walls:
         at, normal, size = at[sound], normal[sound], float((upper - lower).max())
         around += [at + sign * step * size * normal for step in BESIDE for sign in (-1, 1)]
         there += beside(partition, at, normal, np.full((len(at), 1), min(BESIDE) * size))
+        there += beside(partition, at, normal, np.full((len(at), 1), COATING * partition.domain.size))
     x = np.concatenate([x, *around])
     x = x[np.all((x >= lower) & (x <= upper), axis=1)]
     label = partition.label(x)

@@ -89,6 +89,10 @@ class Walls:
         return tuple(self.trace(k, n, EvenlySpread(), False) for k in range(len(self.walls)))
 
     @cached_property
+    def _every(self) -> Trace:
+        return Trace.join(self.pilot)
+
+    @cached_property
     def of_piece(self) -> dict[int, list[int]]:
         """For each piece the walls that touch it."""
         found: dict[int, list[int]] = {}
@@ -155,8 +159,7 @@ class Walls:
 
     def _drawn(self, n: int, rng: np.random.Generator, quasi: bool, wanted: Wanted, shares: Floats) -> Trace:
         if self.dim == 1:
-            every = Trace.join(self.pilot)
-            return every[wanted(every)]
+            return self._every[wanted(self._every)]
         used = np.flatnonzero(shares > 0.0)
         if len(used) == 0:
             raise GeometryError("there is no boundary of the wanted kind to draw points from.")

@@ -1,6 +1,8 @@
 """What a solve of the defect problem comes to: the error as a field, and how far it can be relied on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field as default
 from typing import Protocol
 
 import numpy as np
@@ -25,8 +27,10 @@ class Finding:
 
     `square` is the integral of e^2 over each piece, `volume` that of 1. `unresolved` is the root mean square error that
     defects beyond the space (oscillating, singular, or not seen at its integration points) may add. `change` is how
-    much the root mean square error changed, relatively, under the last refinement. `singular` says that the solution
-    has singular points. `reason` is empty, or a sentence that says why nothing is decided; `field` may be None then.
+    much e changed under the last refinement, relative to its size. `singular` says that the solution has singular
+    points. `reason` is empty, or a sentence that says why nothing is decided; `field` may be None then. `total` is the
+    integral of e over each piece. `fluxes` are the integrals of A grad e . n over interfaces, for the key (a, b) on the
+    side of a and with n pointing to a, and over the parts of the boundary, n outward.
     """
 
     field: ErrorField | None
@@ -37,6 +41,8 @@ class Finding:
     singular: bool = False
     unknowns: int = 0
     reason: str = ""
+    total: tuple[float, ...] = ()
+    fluxes: Mapping[tuple[int, int] | str, float] = default(default_factory=dict)
 
     @property
     def decided(self) -> bool:

@@ -25,7 +25,11 @@ FAR = 0.2
 
 @dataclass(frozen=True)
 class AtCorner:
-    """Two functions for each of some powers; `imaginary` are the imaginary parts of these, where there are any."""
+    """Two functions for each of some powers; `imaginary` are the imaginary parts of these, where there are any.
+
+    A power that is repeated has one factor log z more each time; a whole number has one from the start, since without
+    it is a polynomial. The power 0 is log z itself, whose imaginary part has two values on the sides of the corner.
+    """
 
     powers: tuple[float, ...]
     imaginary: tuple[float, ...] = ()
@@ -44,6 +48,13 @@ class AtCorner:
         return powers + 1j * np.array(self.imaginary) if self.imaginary else powers
 
     @property
+    def logarithms(self) -> np.ndarray:
+        """How many factors log z go with each power."""
+        power = self.exponents
+        before = np.tril(np.abs(power[:, None] - power) < WHOLE, -1).sum(axis=1)
+        return before + (np.abs(power - np.round(power)) < WHOLE)
+
+    @property
     def inputs(self) -> int:
         """The number of coordinates."""
         return 2
@@ -56,28 +67,29 @@ class AtCorner:
 
 @dataclass(frozen=True)
 class Wedge(AtCorner):
-    """Re and Im of z^p, of z^p log z where p is a whole number: smooth but on the negative real axis."""
+    """Re and Im of z^p (log z)^m: smooth but on the negative real axis."""
 
     def functionals(self, sites: Sites) -> Matrix:
         """The functional of every site, function by function."""
         z, a0, b1, b2 = complex_functional(sites)
         z = np.where(z == 0, TINY, z)
-        power = self.exponents
-        whole = np.abs(power - np.round(power)) < WHOLE
-        log = np.log(z)
-        # Of z^p l with l = log z or 1: l' is 1/z or 0.
-        l, slope = np.where(whole, log, 1.0), np.where(whole, 1.0, 0.0)
+        power, m, log = self.exponents, self.logarithms, np.log(z)
+        # Of z^p l with l = (log z)^m: z l' and z (z l')' are lower powers of the logarithm.
+        l, slope = _to_the(log, m), m * _to_the(log, m - 1)
         first, second = power * l + slope, power * (power - 1) * l + (2 * power - 1) * slope
+        if m.max(initial=0) > 1:
+            second = second + m * (m - 1) * _to_the(log, m - 2)
         total = np.exp(power * log) * (a0 * l + b1 / z * first + b2 / z**2 * second)
         return np.concatenate([total.real, total.imag], axis=1)
 
 
 @dataclass(frozen=True)
 class Crack(AtCorner):
-    """Re and Im of the integrals of t^p/(z + t), t from 0 to 1: smooth but on the segment [-1, 0].
+    """Re and Im of the integrals of t^p (log t)^m/(z + t), t from 0 to 1: smooth but on the segment [-1, 0].
 
     Across the segment they jump by a multiple of t^p, so that near the origin each is a multiple of z^p (of z^p log z
-    for whole p) and a smooth function. `opening` is the angle between the segment and where the functions are wanted.
+    for whole p) and a smooth function, for m > 0 with lower powers of the logarithm beside. `opening` is the angle
+    between the segment and where the functions are wanted.
     """
 
     opening: float = np.pi / 2
@@ -87,7 +99,9 @@ class Crack(AtCorner):
         z, a0, b1, b2 = complex_functional(sites)
         step = 2 * np.pi * np.clip(self.opening, 0.05, np.pi / 2) / DIGITS
         t = np.exp(-step * np.arange(np.ceil(NEAREST / step)))
-        weights = step * t[:, None] ** (1 + self.exponents)
+        power = self.exponents
+        m = self.logarithms - (np.abs(power - np.round(power)) < WHOLE)
+        weights = step * t[:, None] ** (1 + power) * _to_the(np.log(t[:, None]), m)
         weights[0] /= 2
         small, order = t < FAR / 20, np.arange(12)
         moments = ((-t[small, None]) ** order).T @ weights[small]
@@ -102,6 +116,14 @@ class Crack(AtCorner):
         at_corner = z ** -(1.0 + order) * (a0 - (1 + order) / z * (b1 - (2 + order) / z * b2))
         total[far] += at_corner @ moments
         return np.concatenate([np.real(total), np.imag(total)], axis=1)
+
+
+def _to_the(log: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """A column to small whole powers; one for those below."""
+    found = np.where(m > 0, log, 1.0)
+    for power in range(2, int(m.max(initial=0)) + 1):
+        found = np.where(m >= power, found * log, found)
+    return found
 
 
 def _product(matrix: np.ndarray, weights: np.ndarray) -> np.ndarray:

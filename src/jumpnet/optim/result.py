@@ -20,6 +20,7 @@ class Status(Enum):
     UNBALANCED = "the estimate meets the tolerance, but fluxes and sources do not balance"
     UNRESOLVED = "the data change faster than the solve resolves"
     REFUTED = "the error that was solved for is above the tolerance"
+    UNDECIDED = "the method's own estimate meets the tolerance, but cannot be relied on and could not be verified"
     INTERRUPTED = "interrupted; this is the best so far"
     FAILED = "the loss is not a finite number from the start"
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from jumpnet.errors import JumpnetWarning, ProblemError
 from jumpnet.fields import point
+from jumpnet.fields.tensor import GivenDivergence
 from jumpnet.problem.conditions import Array
 from jumpnet.problem.constant import check_compatible
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 PROBE_SEED = 90125
 PROBES_PER_PIECE = 32
 PROBES_PER_FACE = 24
+# Of the check of a user's div_A: points, the step of central differences relative to the piece, and by how much it may
+# be off, relative to its size and in multiples of what half the step changes.
+DIFFERENCED, DIFFERENCE, DIFFERENCE_ERROR = 8, 1e-4, (1e-3, 3.0)
 SYMMETRY = 1e-10  # relative to the largest entry of the matrix; formulas are exact, callables may round
 
 
@@ -51,6 +55,8 @@ def _check_pieces(problem: Problem) -> bool:
         x = points[labels == piece]
         matrix, _, lam, _ = problem.pde(piece, x)
         _check_matrix(matrix, x, piece)
+        if isinstance(problem.A[piece], GivenDivergence):
+            _check_divergence(problem, piece, x)
         lam_zero = lam_zero and not lam.any()
         if (lam < 0).any():
             negative.append((piece, float(lam.min()), x[int(np.argmin(lam))]))
@@ -84,6 +90,40 @@ def _check_matrix(matrix: Array, x: Array, piece: int) -> None:
             f"{_matrix(matrix[worst])} with lowest eigenvalue {lowest[worst]:.4g}; all eigenvalues "
             "must be positive."
         )
+
+
+def _check_divergence(problem: Problem, piece: int, x: Array) -> None:
+    """Compare a divergence that the user gave with central differences of A, at points not too close to an edge."""
+    parts, d = problem.partition, problem.dim
+    lower, upper = (np.asarray(end, float) for end in parts.piece_bounds(piece))
+    step = DIFFERENCE * (upper - lower)
+    # Both steps in both directions along each axis: (factor, axis) by point by coordinate.
+    offsets = np.array([[factor * step * axis for axis in np.eye(d)] for factor in (1.0, -1.0, 0.5, -0.5)])
+    around = x + offsets[:, :, None]
+    near = np.all(parts.label(around.reshape(-1, d)).reshape(4 * d, len(x)) == piece, axis=0)
+    x, around = x[near][:DIFFERENCED], around[:, :, near][:, :, :DIFFERENCED]
+    if not len(x):
+        return
+    A = problem.A[piece].value(around.reshape(-1, d)).reshape(4, d, len(x), d, d)
+    wide, narrow = (
+        np.einsum("inij->nj", (A[at] - A[at + 1]) / (2 * size * step)[:, None, None, None])
+        for at, size in ((0, 1.0), (2, 0.5))
+    )
+    given = problem.A[piece].divergence(x)
+    scale = max(np.abs(given).max(), np.abs(narrow).max())
+    rounding = 1e3 * np.finfo(float).eps * np.abs(A).max() / step.min()
+    relative, change = DIFFERENCE_ERROR
+    excess = np.abs(given - narrow) - relative * scale - change * np.abs(wide - narrow) - rounding
+    worst = int(np.argmax(excess.max(axis=1)))
+    if excess[worst].max() > 0:
+        raise ProblemError(
+            f"div_A in piece {piece} is {_vector(given[worst])} at {point(x[worst])}, but differences of A give "
+            f"{_vector(narrow[worst])} there; its entry j is the sum of dA_ij/dx_i over i: correct it, or leave it out."
+        )
+
+
+def _vector(values: Array) -> str:
+    return "(" + ", ".join(f"{v:.4g}" for v in values) + ")"
 
 
 def _check_exact(problem: Problem, piece: int, x: Array) -> None:

@@ -40,7 +40,8 @@ class Solution:
 
     `estimate` is the estimated root mean square error, nan where there is none. `partition` is None after loading a
     file whose geometry was a callable: then name the piece of each point. `supplement` is what is added to the network
-    in closed form: a constant, and the fields of point sources.
+    in closed form: a constant, and the fields of point sources. `verdict` is what the judge found about the error
+    (`jumpnet.Verdict`), None where it was not asked.
     """
 
     network: Network | Frozen
@@ -64,6 +65,7 @@ class Solution:
     settings: dict[str, Any] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     supplement: Supplement = field(default_factory=Supplement)
+    verdict: Any = None
 
     @property
     def unit(self) -> str:
@@ -127,12 +129,11 @@ class Solution:
                 "solution.with_problem(problem)."
             )
         points, cell = self._located(x, piece)
-        residual = np.empty(len(points))
-        for p in np.unique(cell):
-            mine = cell == p
-            A, div_A, lam, f = self.problem.pde(int(p), points[mine])
-            residual[mine] = self._functional(points[mine], cell[mine], -lam, div_A, A) - f
-        return residual
+        (n, d), order = points.shape, np.argsort(cell, kind="stable")
+        lam, f, div_A, A = np.empty(n), np.empty(n), np.empty((n, d)), np.empty((n, d, d))
+        for mine in np.split(order, np.flatnonzero(np.diff(cell[order])) + 1) if n else ():
+            A[mine], div_A[mine], lam[mine], f[mine] = self.problem.pde(int(cell[mine[0]]), points[mine])
+        return self._functional(points, cell, -lam, div_A, A) - f
 
     def net_flux(self, over: tuple[int, int] | str) -> "Integral":
         """The integral of A grad u . n over an interface (a, b), on the side of a and n pointing to a, or over a part

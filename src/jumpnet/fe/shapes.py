@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from jumpnet.baselines.ngsolve import ngsolve
 from jumpnet.errors import GeometryError
+from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.geometry import Ball, Box, Curve, Ellipsoid, HalfSpace, Path, Star, Superquadric
 from jumpnet.geometry.boolean import Complement, Intersection, Union
 from jumpnet.geometry.shape import Shape

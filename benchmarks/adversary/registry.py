@@ -1,0 +1,46 @@
+"""All problems, and the part of them that is put aside."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from benchmarks.adversary import bodies, corners, gaps, lines, plates, rounds, stacks
+from benchmarks.adversary.cases import Case
+
+ASIDE = Path(__file__).with_name("aside.txt")
+SEED = 20261117  # of the draw
+
+
+@lru_cache
+def all_cases() -> dict[str, Case]:
+    """Every problem by name, in the order of the files."""
+    listed = [case for module in (lines, rounds, gaps, corners, plates, bodies, stacks) for case in module.cases()]
+    found = {case.name: case for case in listed}
+    if len(found) != len(listed):
+        names = [case.name for case in listed]
+        raise ValueError(f"names occur twice: {sorted({n for n in names if names.count(n) > 1})}")
+    return found
+
+
+def draw() -> list[str]:
+    """A third of the names, drawn at random with a fixed seed."""
+    names = sorted(all_cases())
+    chosen = np.random.default_rng(SEED).permutation(len(names))[: len(names) // 3]
+    return sorted(names[k] for k in chosen)
+
+
+def aside() -> frozenset[str]:
+    """The names that are put aside."""
+    return frozenset(ASIDE.read_text().splitlines()) if ASIDE.exists() else frozenset()
+
+
+def select(part: str, group: str | None, network: bool) -> list[Case]:
+    """The problems of a part (seen, aside, all), of some classes and, if asked for, marked for networks."""
+    apart, wanted = aside(), () if group is None else (group, *group.split(","))
+    return [
+        case
+        for case in all_cases().values()
+        if (part == "all" or (case.name in apart) == (part == "aside"))
+        and (not wanted or case.group in wanted or case.name in wanted)
+        and (case.network or not network)
+    ]

@@ -1,0 +1,100 @@
+"""From an answer to a status: what the judge found about it, or why it did not have to be asked.
+
+A direct solve has an estimate of its own, which rests on the saturation assumption and on balances, both checked
+(search.py). That suffices, unless the coefficients vary so much that a residual in one place weighs more than in
+another, or data are not resolved. Every other answer needs the judge.
+"""
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from jumpnet.collocation import Stream
+from jumpnet.driver.search import Goal
+from jumpnet.errors import ModelError
+from jumpnet.judge import Verdict, judge
+from jumpnet.optim import Status
+from jumpnet.problem import Problem
+from jumpnet.problem.resolution import survey
+from jumpnet.solution import Solution
+
+Verify = bool | Literal["auto"]
+
+# A coefficient that varies more than this within a piece: the method's own estimate is not relied on.
+MOST_VARIATION = 10.0
+# Points at which the variation of u is taken.
+POINTS = 1000
+# What a judged answer may be called; others were interrupted or never began.
+JUDGED = (
+    Status.CONVERGED,
+    Status.TRAINED,
+    Status.STALLED,
+    Status.STEP_LIMIT,
+    Status.TIME_LIMIT,
+    Status.MISSED,
+    Status.UNBALANCED,
+)
+
+
+def checked_verify(verify: object) -> Verify:
+    """`verify` as it was given, if it is one of those that are known."""
+    if verify is True or verify is False or verify == "auto":
+        return verify  # pyright: ignore[reportReturnType]
+    raise ModelError(f'verify is {verify!r}; give "auto", True (always judge) or False (never).')
+
+
+def verified(problem: Problem, found: Solution, goal: Goal, verify: Verify, needed: bool = False) -> Solution:
+    """The solution with the status that its judged error, or its own estimate, deserves.
+
+    `needed` says that the method's own estimate does not suffice.
+    """
+    found = _with_data(problem, found)
+    doubts = _doubts(problem, found)
+    skipped = verify == "auto" and found.status.ok and not (doubts or needed)
+    if verify is False or found.status not in JUDGED or skipped:
+        return found
+    x, piece = problem.partition.sample_interior(POINTS, seed=[found.seed, int(Stream.TEST), 3])
+    enough = goal.of(found(x, piece))
+    verdict = judge(found, tol=enough)
+    return _judged(found, verdict, enough, doubts)
+
+
+def _judged(found: Solution, verdict: Verdict, enough: float, doubts: list[str]) -> Solution:
+    """The solution with its verdict."""
+    if not verdict.decided:
+        reasons = [*doubts, verdict.reason]
+        status = Status.UNDECIDED if found.status.ok and doubts else found.status
+        return replace(found, verdict=verdict, status=status, settings=_because(found, reasons))
+    if verdict.estimate <= enough:
+        settings = {name: value for name, value in found.settings.items() if name != "reasons"}
+        return replace(found, verdict=verdict, status=Status.CONVERGED, estimate=verdict.estimate, settings=settings)
+    status = Status.REFUTED if found.status in (Status.CONVERGED, Status.TRAINED) else found.status
+    reason = (
+        f"the error was solved for: {verdict.rms:.1e}, estimate {verdict.estimate:.1e}, where {enough:.1e} would do"
+    )
+    return replace(found, verdict=verdict, status=status, estimate=verdict.estimate, settings=_because(found, [reason]))
+
+
+def _with_data(problem: Problem, found: Solution) -> Solution:
+    """The solution; not converged where data were found that its points do not resolve."""
+    unresolved = survey(problem).unresolved
+    if not unresolved or found.status is not Status.CONVERGED:
+        return found
+    return replace(found, status=Status.UNRESOLVED, estimate=np.nan, settings=_because(found, list(unresolved)))
+
+
+def _doubts(problem: Problem, found: Solution) -> list[str]:
+    """Why the method's own estimate does not suffice."""
+    if not found.status.ok:
+        return []
+    variation = survey(problem).variation
+    worst = int(np.argmax(variation))
+    if variation[worst] > MOST_VARIATION:
+        name = problem.partition.names[worst]
+        return [f"A varies by a factor of {variation[worst]:.1e} in piece {name!r}"]
+    return []
+
+
+def _because(found: Solution, reasons: list[str]) -> dict[str, Any]:
+    return found.settings | {"reasons": [*found.settings.get("reasons", ()), *reasons]}

@@ -1,0 +1,6 @@
+"""The finite-element engine: hp elements on the line, in the plane and in space, on meshes made by the program."""
+
+from jumpnet.engines.fem.engine import solve_fem
+from jumpnet.engines.fem.options import FEM
+
+__all__ = ["FEM", "solve_fem"]

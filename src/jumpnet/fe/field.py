@@ -1,0 +1,142 @@
+"""A function on a mesh that is evaluated anywhere, from plain arrays: values at the nodes of each element.
+
+A point is looked for in the elements of the piece it is seen from: from the one with the nearest node on, element by
+element towards it. Points just beyond the piece, as those of a curved interface may be, take the polynomial of the
+nearest element.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.spatial import KDTree
+
+from jumpnet.fe.mesh import Mesh
+from jumpnet.fe.simplex import Lagrange, lagrange
+
+NEWTON = 12  # steps from a point to its reference coordinates
+WALK = 40  # elements on the way
+INSIDE = 1e-10  # barycentric coordinates above minus this are inside
+FAR = 3.0  # reference coordinates are kept within this distance of the simplex, where maps of curved elements go astray
+
+Places = Float[np.ndarray, "n d"]
+Labels = Int[np.ndarray, " n"]
+
+
+@dataclass(frozen=True, eq=False)
+class Located:
+    """Elements of points, their reference coordinates, and how far outside they are, in elements (0 inside)."""
+
+    element: Labels
+    xi: Places
+    outside: Float[np.ndarray, " n"]
+
+
+@dataclass(frozen=True, eq=False)
+class Locator:
+    """Finds points in a mesh."""
+
+    mesh: Mesh
+
+    @cached_property
+    def _trees(self) -> dict[int, tuple[KDTree, np.ndarray]]:
+        """For each piece the nodes of its elements, moved a little towards the middle, and whose they are."""
+        inner = 0.1 / (self.mesh.dim + 1) + 0.9 * self.mesh.basis.barycentric
+        x = self.mesh.points(inner[:, 1:])
+        found = {}
+        for piece in np.unique(self.mesh.piece).tolist():
+            mine = np.flatnonzero(self.mesh.piece == piece)
+            found[piece] = KDTree(x[mine].reshape(-1, self.mesh.dim)), np.repeat(mine, x.shape[1])
+        return found
+
+    def __call__(self, x: Places, piece: Labels) -> Located:
+        element = np.empty(len(x), int)
+        for label in np.unique(piece).tolist():
+            mine = np.flatnonzero(piece == label)
+            tree, owner = self._trees[label]
+            element[mine] = owner[tree.query(x[mine])[1]]
+        return self._walked(x, element)
+
+    def _walked(self, x: Places, element: Labels) -> Located:
+        """From element to element of the piece, always across the face that the point lies beyond the most."""
+        mesh = self.mesh
+        xi = self._inverse(x, element)
+        outside = _outside(xi)
+        best = Located(element.copy(), xi.copy(), outside.copy())
+        going = np.flatnonzero(outside > INSIDE)
+        for _ in range(WALK):
+            if not len(going):
+                break
+            bary = np.concatenate([1.0 - xi[going].sum(axis=1, keepdims=True), xi[going]], axis=1)
+            bary = np.where(mesh.neighbours[element[going]] < 0, np.inf, bary)
+            face = np.argmin(bary, axis=1)
+            onward = bary[np.arange(len(going)), face] < -INSIDE
+            going, face = going[onward], face[onward]
+            element[going] = mesh.neighbours[element[going], face]
+            xi[going] = self._inverse(x[going], element[going])
+            outside[going] = _outside(xi[going])
+            better = going[outside[going] < best.outside[going]]
+            best.element[better], best.xi[better], best.outside[better] = (
+                element[better], xi[better], outside[better],
+            )  # fmt: skip
+            going = going[outside[going] > INSIDE]
+        return best
+
+    def _inverse(self, x: Places, element: Labels) -> Places:
+        """Reference coordinates of points in elements, by Newton's method from the middle."""
+        mesh, d = self.mesh, self.mesh.dim
+        nodes = mesh.nodes[element]
+        xi = np.full((len(x), d), 1.0 / (d + 1))
+        todo = np.arange(len(x))
+        for _ in range(NEWTON if mesh.order > 1 else 1):
+            if not len(todo):
+                break
+            image = np.einsum("nk,nki->ni", mesh.basis.value(xi[todo]), nodes[todo])
+            J = np.einsum("nkj,nki->nij", mesh.basis.gradient(xi[todo]), nodes[todo])
+            step = np.linalg.solve(J, (x[todo] - image)[..., None])[..., 0]
+            xi[todo] = np.clip(xi[todo] + step, -FAR, 1.0 + FAR)
+            todo = todo[np.abs(step).max(axis=1) > 1e-13]
+        return xi
+
+
+def _outside(xi: Places) -> Float[np.ndarray, " n"]:
+    return np.maximum(0.0, -np.minimum(xi.min(axis=1), 1.0 - xi.sum(axis=1)))
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """Values at the nodes of elements, as a function of a point and the piece it is seen from."""
+
+    mesh: Mesh
+    order: int
+    values: Float[np.ndarray, "m nodes"]
+
+    @property
+    def basis(self) -> Lagrange:
+        """The polynomials of an element."""
+        return lagrange(self.mesh.dim, self.order)
+
+    @cached_property
+    def locate(self) -> Locator:
+        """Finds points in the mesh."""
+        return Locator(self.mesh)
+
+    def value(self, x: Places, piece: Labels) -> Float[np.ndarray, " n"]:
+        """The values."""
+        return self.value_at(self.locate(x, piece))
+
+    def gradient(self, x: Places, piece: Labels) -> Places:
+        """The gradients."""
+        return self.gradient_at(self.locate(x, piece))
+
+    def value_at(self, at: Located) -> Float[np.ndarray, " n"]:
+        """The values at points that have been found."""
+        return np.einsum("nk,nk->n", self.basis.value(at.xi), self.values[at.element])
+
+    def gradient_at(self, at: Located) -> Places:
+        """The gradients at points that have been found."""
+        mesh = self.mesh
+        slope = np.einsum("nkj,nk->nj", self.basis.gradient(at.xi), self.values[at.element])
+        J = np.einsum("nkj,nki->nij", mesh.basis.gradient(at.xi), mesh.nodes[at.element])
+        return np.linalg.solve(np.swapaxes(J, 1, 2), slope[..., None])[..., 0]

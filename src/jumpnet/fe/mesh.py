@@ -1,0 +1,326 @@
+"""Meshes as plain arrays: curved triangles or tetrahedra, each in one piece, and the faces where pieces end.
+
+An element is a polynomial map of the reference simplex, given at the nodes of Lagrange polynomials. The vertices of an
+element stand in rising order, so edges and faces are seen in the same order from all elements around them; an element
+may therefore be mirrored. Refinements cut elements in their reference simplex: the geometry stays the same.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations, permutations
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from jumpnet.fe.simplex import Lagrange, face_points, gauss, lagrange
+
+FACTOR = 0.2  # by which graded elements shrink towards a vertex: between the best in theory, 0.15, and a half
+
+STRAIGHT = 1e-13  # of its size: an element that is off by no more is straight
+END = 1e-6  # of a face: nearer to its end no vertex is put
+
+# The children of a simplex cut at the middles of its edges, as pairs of vertices; (k, k) is the vertex k itself.
+_CHILDREN = {
+    2: [((0, 0), (0, 1), (0, 2)), ((0, 1), (1, 1), (1, 2)), ((0, 2), (1, 2), (2, 2)), ((0, 1), (0, 2), (1, 2))],
+    3: [
+        ((0, 0), (0, 1), (0, 2), (0, 3)),
+        ((0, 1), (1, 1), (1, 2), (1, 3)),
+        ((0, 2), (1, 2), (2, 2), (2, 3)),
+        ((0, 3), (1, 3), (2, 3), (3, 3)),
+        ((0, 1), (0, 2), (0, 3), (1, 3)),
+        ((0, 1), (0, 2), (1, 2), (1, 3)),
+        ((0, 2), (0, 3), (1, 3), (2, 3)),
+        ((0, 2), (1, 2), (1, 3), (2, 3)),
+    ],
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Faces:
+    """Faces where pieces end: elements and their local faces on the first and the second side; -1 outside.
+
+    The first side is that of the lower piece. On periodic sides of a box the second element lies across the box.
+    """
+
+    element: Int[np.ndarray, "faces 2"]
+    local: Int[np.ndarray, "faces 2"]
+
+    def __getitem__(self, chosen: np.ndarray) -> "Faces":
+        return Faces(self.element[chosen], self.local[chosen])
+
+    def __len__(self) -> int:
+        return len(self.element)
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Curved simplices: vertex numbers, pieces, and the nodes of their maps.
+
+    `same` numbers vertices such that those that periodic sides identify have the same number; vertices of an element
+    rise in it.
+    """
+
+    elements: Int[np.ndarray, "m corners"]
+    piece: Int[np.ndarray, " m"]
+    nodes: Float[np.ndarray, "m nodes d"]
+    order: int
+    same: Int[np.ndarray, " vertices"]
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates."""
+        return self.nodes.shape[2]
+
+    def __len__(self) -> int:
+        return len(self.elements)
+
+    @property
+    def basis(self) -> Lagrange:
+        """The polynomials of the maps."""
+        return lagrange(self.dim, self.order)
+
+    @cached_property
+    def vertices(self) -> Float[np.ndarray, "vertices d"]:
+        """The coordinates of the vertices."""
+        x = np.full((len(self.same), self.dim), np.nan)
+        for k in range(self.dim + 1):
+            corner = tuple(self.order if j == k else 0 for j in range(self.dim + 1))
+            x[self.elements[:, k]] = self.nodes[:, self.basis.position[corner]]
+        return x
+
+    @cached_property
+    def size(self) -> Float[np.ndarray, " m"]:
+        """The longest edge of each element."""
+        corners = self.vertices[self.elements]
+        pairs = combinations(range(self.dim + 1), 2)
+        return np.max([np.linalg.norm(corners[:, a] - corners[:, b], axis=1) for a, b in pairs], axis=0)
+
+    @cached_property
+    def straight(self) -> Bool[np.ndarray, " m"]:
+        """Which elements are affine images of the reference simplex."""
+        corners = self.vertices[self.elements]
+        off = np.abs(self.nodes - np.einsum("kc,mcd->mkd", self.basis.barycentric, corners)).max(axis=(1, 2))
+        return off <= STRAIGHT * (self.size + 0.1 * np.abs(self.nodes).max())
+
+    # --- maps ---------------------------------------------------------------------------------------------------
+
+    def points(self, xi: Float[np.ndarray, "q d"], elements: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """The images of reference points in elements, (m, q, d)."""
+        return np.matmul(self.basis.value(xi), self.nodes[elements])
+
+    def jacobians(self, xi: Float[np.ndarray, "q d"], elements: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """dx_i/dxi_j of the maps at reference points, (m, q, d, d)."""
+        slope = np.ascontiguousarray(self.basis.gradient(xi).transpose(2, 0, 1))
+        return np.matmul(slope, self.nodes[elements][:, None]).transpose(0, 2, 3, 1)
+
+    @cached_property
+    def sound(self) -> bool:
+        """Whether no element folds: no determinant changes its sign within an element."""
+        det = np.linalg.det(self.jacobians(gauss(self.dim, self.order + 1)[0]))
+        return bool(np.all((det > 0).all(axis=1) | (det < 0).all(axis=1)))
+
+    # --- faces --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _sides(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The vertex numbers of every face of every element (m (d+1), d), and the elements and local faces."""
+        d = self.dim
+        corners = np.stack([np.delete(self.elements, k, axis=1) for k in range(d + 1)], axis=1)
+        element, local = np.divmod(np.arange(len(self) * (d + 1)), d + 1)
+        return corners.reshape(-1, d), element, local
+
+    @cached_property
+    def neighbours(self) -> Int[np.ndarray, "m corners"]:
+        """The element of the same piece across each face, -1 if there is none."""
+        found = np.full((len(self), self.dim + 1), -1)
+        first, second = self._matched
+        _, element, local = self._sides
+        own = self.piece[element[first]] == self.piece[element[second]]
+        for a, b in ((first[own], second[own]), (second[own], first[own])):
+            found[element[a], local[a]] = element[b]
+        return found
+
+    @cached_property
+    def _matched(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sides (rows of `_sides`) that are the same face, in pairs."""
+        return _pairs(self._sides[0])
+
+    @cached_property
+    def interfaces(self) -> Faces:
+        """Faces between two pieces, and periodic ones."""
+        first, second = self._matched
+        _, element, local = self._sides
+        apart = self.piece[element[first]] != self.piece[element[second]]
+        lone = np.setdiff1d(np.arange(len(element)), np.concatenate([first, second]))
+        if np.array_equal(self.same, np.arange(len(self.same))):
+            across = (lone[:0], lone[:0])
+        else:
+            a, b = _pairs(self.same[self._sides[0][lone]])
+            across = (lone[a], lone[b])
+        first, second = np.concatenate([first[apart], across[0]]), np.concatenate([second[apart], across[1]])
+        low = self.piece[element[first]] <= self.piece[element[second]]
+        first, second = np.where(low, first, second), np.where(low, second, first)
+        return Faces(np.stack([element[first], element[second]], 1), np.stack([local[first], local[second]], 1))
+
+    @cached_property
+    def boundary(self) -> Faces:
+        """Faces of the outer boundary but for periodic ones."""
+        _, element, local = self._sides
+        taken = np.concatenate(self._matched)
+        lone = np.setdiff1d(np.arange(len(element)), taken)
+        if not np.array_equal(self.same, np.arange(len(self.same))):
+            lone = np.delete(lone, np.concatenate(_pairs(self.same[self._sides[0][lone]])))
+        none = np.full(len(lone), -1)
+        return Faces(np.stack([element[lone], none], axis=1), np.stack([local[lone], none], axis=1))
+
+    # --- refinement ---------------------------------------------------------------------------------------------
+
+    def refined(self) -> "Mesh":
+        """Every element cut at the middles of its edges, into 4 or 8."""
+        d = self.dim
+        edges = list(combinations(range(d + 1), 2))
+        ends = self.elements[:, np.array(edges)]  # m, edges, 2
+        _, first, number = np.unique(ends.reshape(-1, 2), axis=0, return_index=True, return_inverse=True)
+        number = number.reshape(len(self), -1) + len(self.same)
+        shared = np.unique(np.sort(self.same[ends.reshape(-1, 2)[first]], axis=1), axis=0, return_inverse=True)[1]
+        same = np.concatenate([self.same, shared.ravel() + self.same.max() + 1])
+        names = {**{(k, k): self.elements[:, k] for k in range(d + 1)}, **dict(zip(edges, number.T, strict=True))}
+        ids = np.stack([np.stack([names[pair] for pair in child], axis=1) for child in _CHILDREN[d]], axis=1)
+        share = np.array([[np.eye(d + 1)[list(pair)].mean(axis=0) for pair in child] for child in _CHILDREN[d]])
+        children = len(_CHILDREN[d])
+        parent = np.repeat(np.arange(len(self)), children)
+        return self._cut(parent, np.tile(share, (len(self), 1, 1)), ids.reshape(-1, d + 1), same)
+
+    def graded(self, vertex: int, levels: int, factor: float = FACTOR) -> "Mesh":
+        """Layers of triangles that shrink towards a vertex by a factor each."""
+        mesh = self
+        for _ in range(levels):
+            mesh = mesh._one_layer(vertex, factor)
+        return mesh
+
+    def _one_layer(self, vertex: int, factor: float) -> "Mesh":
+        at, corner = np.nonzero(self.elements == vertex)
+        p, q = (corner + 1) % 3, (corner + 2) % 3
+        others = np.stack([self.elements[at, p], self.elements[at, q]], axis=1)
+        ring, number = np.unique(others, return_inverse=True)
+        near = number.reshape(-1, 2) + len(self.same)
+        _, shared = np.unique(self.same[ring], return_inverse=True)
+        same = np.concatenate([self.same, shared + self.same.max() + 1])
+        eye = np.eye(3)
+        c, P, Q = eye[corner], eye[p], eye[q]
+        p1, q1 = c + factor * (P - c), c + factor * (Q - c)
+        here = np.full(len(at), vertex)
+        shares = [(c, p1, q1), (p1, P, Q), (p1, Q, q1)]
+        ids = [(here, near[:, 0], near[:, 1]), (near[:, 0], *others.T), (near[:, 0], others[:, 1], near[:, 1])]
+        made = self._cut(
+            np.tile(at, 3),
+            np.concatenate([np.stack(share, axis=1) for share in shares]),
+            np.concatenate([np.stack(three, axis=1) for three in ids]),
+            same,
+        )
+        return self._replaced(at, made)
+
+    def split(self, element: int, local: int, share: float) -> tuple["Mesh", int]:
+        """With the triangle of a boundary face cut at a share of it, and the new vertex (or an end that is near)."""
+        a, b = (k for k in range(3) if k != local)
+        ends = self.elements[element]
+        if min(share, 1 - share) < END:
+            return self, int(ends[a] if share < END else ends[b])
+        new = len(self.same)
+        same = np.append(self.same, self.same.max() + 1)
+        eye = np.eye(3)
+        middle = (1 - share) * eye[a] + share * eye[b]
+        ids = np.array([[ends[local], ends[a], new], [ends[local], new, ends[b]]])
+        made = self._cut(
+            np.full(2, element), np.array([[eye[local], eye[a], middle], [eye[local], middle, eye[b]]]), ids, same
+        )
+        return self._replaced(np.array([element]), made), new
+
+    def _replaced(self, gone: np.ndarray, made: "Mesh") -> "Mesh":
+        kept = np.setdiff1d(np.arange(len(self)), gone)
+        return replace(
+            made,
+            elements=np.concatenate([self.elements[kept], made.elements]),
+            piece=np.concatenate([self.piece[kept], made.piece]),
+            nodes=np.concatenate([self.nodes[kept], made.nodes]),
+        )
+
+    def _cut(self, parent: np.ndarray, share: np.ndarray, ids: np.ndarray, same: np.ndarray) -> "Mesh":
+        """Parts of elements: corners as barycentric coordinates (k, d+1, d+1) in their parents, and vertex numbers."""
+        order = np.argsort(same[ids], axis=1, kind="stable")
+        ids, share = np.take_along_axis(ids, order, 1), np.take_along_axis(share, order[:, :, None], 1)
+        within = np.einsum("nc,kcl->knl", self.basis.barycentric, share)
+        k, n = within.shape[:2]
+        values = self.basis.value(within[:, :, 1:].reshape(k * n, -1)).reshape(k, n, -1)
+        return Mesh(ids, self.piece[parent], np.matmul(values, self.nodes[parent]), self.order, same)
+
+
+def _pairs(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that are equal, two and two."""
+    _, number, count = np.unique(np.sort(keys, axis=1), axis=0, return_inverse=True, return_counts=True)
+    number = number.ravel()
+    order = np.argsort(number, kind="stable")
+    double = count[number[order]] == 2
+    order = order[double]
+    return order[::2], order[1::2]
+
+
+def from_corners(
+    elements: Int[np.ndarray, "m corners"],
+    piece: Int[np.ndarray, " m"],
+    nodes: Float[np.ndarray, "m nodes d"],
+    order: int,
+    same: Int[np.ndarray, " vertices"] | None = None,
+) -> Mesh:
+    """A mesh from elements whose vertices stand in any order."""
+    same = np.arange(int(elements.max()) + 1) if same is None else same
+    rising = np.take_along_axis(elements, np.argsort(same[elements], axis=1, kind="stable"), axis=1)
+    return Mesh(rising, piece, turned(elements, same, nodes, nodes.shape[2], order), order, same)
+
+
+def turned(
+    elements: Int[np.ndarray, "m corners"],
+    same: Int[np.ndarray, " vertices"],
+    values: Float[np.ndarray, "m nodes k"],
+    dim: int,
+    order: int,
+) -> Float[np.ndarray, "m nodes k"]:
+    """Values at the nodes of elements as they stand once the vertices of each element do in rising order."""
+    basis = lagrange(dim, order)
+    turn = np.argsort(same[elements], axis=1, kind="stable")
+    found = np.empty_like(values)
+    for one in permutations(range(dim + 1)):
+        mine = np.all(turn == one, axis=1)
+        if mine.any():
+            where = [basis.position[tuple(row)] for row in basis.index[:, np.argsort(one)].tolist()]
+            found[mine] = values[mine][:, where]
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class FacePoints:
+    """Gauss points of faces as seen from one side: places, outward normals and weights; (faces, q, ...)."""
+
+    x: Float[np.ndarray, "faces q d"]
+    normal: Float[np.ndarray, "faces q d"]
+    weight: Float[np.ndarray, "faces q"]
+
+
+def on_faces(mesh: Mesh, element: np.ndarray, local: np.ndarray, count: int) -> FacePoints:
+    """The Gauss points of faces of elements."""
+    d, q = mesh.dim, count ** (mesh.dim - 1)
+    x, normal, weight = np.empty((len(element), q, d)), np.empty((len(element), q, d)), np.empty((len(element), q))
+    for k in range(d + 1):
+        mine = np.flatnonzero(local == k)
+        if not len(mine):
+            continue
+        xi, w = face_points(d, k, count)
+        x[mine] = mesh.points(xi, element[mine])
+        J = mesh.jacobians(xi, element[mine])
+        inward = np.full(d, -1.0) if k == 0 else np.eye(d)[k - 1]  # the gradient of lambda_k
+        covector = -np.linalg.solve(np.swapaxes(J, 2, 3), np.broadcast_to(inward[:, None], (*J.shape[:3], 1)))[..., 0]
+        length = np.linalg.norm(covector, axis=2)
+        normal[mine] = covector / length[..., None]
+        # |det J| |J^-T grad lambda_k| is what a face is stretched by.
+        weight[mine] = w * np.abs(np.linalg.det(J)) * length
+    return FacePoints(x, normal, weight)

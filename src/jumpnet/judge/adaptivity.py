@@ -1,0 +1,214 @@
+"""The judge in two and three dimensions: the defect problem on finer and finer spaces, until its solution settles."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from jumpnet.errors import GeometryError
+from jumpnet.fe.field import Field
+from jumpnet.fe.mesh import Mesh
+from jumpnet.fe.meshing import arrays_of, curved_mesh
+from jumpnet.fe.space import Space
+from jumpnet.geometry.corners import corners_of
+from jumpnet.judge.defects import Answer, Elements, Smooth
+from jumpnet.judge.finding import Finding
+from jumpnet.judge.level import Level, solved
+from jumpnet.judge.options import JudgeOptions
+from jumpnet.judge.singular import changes_on_boundary, singular_corners
+from jumpnet.problem import Problem
+from jumpnet.solution import Solution
+
+GROWTH = {2: 1.2, 3: 1.7}  # the power of the number of unknowns that the next space is expected to take, by dimension
+CLEAR = 10.0  # an error that is so many times above or below a tolerance needs no better knowledge
+ELSEWHERE = 2.5  # e may change by so many times more, as a function, than its root mean square does
+ROUNDING = 1e-14  # of the size of u: changes below it are rounding
+STEADY = 0.2  # relative change of the eigenvalue nearest to zero at which the spectrum counts as resolved
+
+
+def ladder(dim: int) -> Iterator[tuple[int, int]]:
+    """Refinements and orders, each space about two or three times as large as the one before."""
+    first = [(0, 3), (0, 5)] if dim == 2 else [(0, 2), (0, 3), (0, 4)]
+    yield from first
+    for k in range(1, 10):
+        yield from ((k, 4), (k, 6)) if dim == 2 else ((k, 3), (k, 4))
+
+
+def judge_smooth(solution: Solution, problem: Problem, options: JudgeOptions, tol: float | None) -> Finding:
+    """The error of an answer in closed form, on a mesh of the judge's own."""
+    parts = problem.partition
+    lower, upper = parts.bounds
+    size = float(np.max(upper - lower)) / options.across[parts.dim]
+    try:
+        axes = _periodic_axes(problem)
+        base = arrays_of(curved_mesh(parts, size, options.curved, axes), options.curved, parts, axes)
+    except GeometryError as error:
+        return undecided(f"not judged: {error}")
+    except Exception as error:  # whatever netgen raises
+        return undecided(f"not judged: no mesh could be made ({error}).")
+    if not base.sound:
+        return undecided("not judged: the curved elements of the mesh fold.")
+    meshes = Meshes(problem, base, options)
+    spaces = (Space(meshes(k, rung), order) for rung, (k, order) in enumerate(ladder(parts.dim)))
+    found = settled(problem, spaces, Smooth(solution), options, tol, _mean(solution, problem))
+    return replace(found, singular=meshes.singular)
+
+
+def _periodic_axes(problem: Problem) -> list[int]:
+    """The axes along which the sides of the box are periodic."""
+    kinds = {name: condition.kind for name, condition in problem.boundary.items()}
+    return [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
+
+
+class Meshes:
+    """Meshes of the judge: a first one refined, and graded towards singular points."""
+
+    def __init__(self, problem: Problem, base: Mesh, options: JudgeOptions):
+        self._options, self._made, self._refined, self._vertices, self.singular = options, {}, {}, [], False
+        if problem.dim == 2:
+            base, self._vertices, self.singular = _graded_vertices(problem, base)
+        self._refined[0] = base
+
+    def __call__(self, refinements: int, rung: int) -> Mesh:
+        """The mesh refined a number of times; with more layers towards singular points from rung to rung."""
+        if refinements not in self._refined:
+            self._refined[refinements] = self._refined[refinements - 1].refined()
+        mesh = self._refined[refinements]
+        if not self._vertices:
+            return mesh
+        if (refinements, rung) not in self._made:
+            for vertex in self._vertices:
+                mesh = mesh.graded(vertex, self._options.graded + rung * self._options.graded // 2)
+            self._made[refinements, rung] = mesh
+        return self._made[refinements, rung]
+
+
+def _graded_vertices(problem: Problem, mesh: Mesh) -> tuple[Mesh, list[int], bool]:
+    """The vertices to grade towards, and whether some are singular points.
+
+    Where conditions or boundary values change inside faces, the mesh gets vertices. Where several pieces meet u may be
+    smooth, but answers have functions that are not.
+    """
+    singular, size = list(singular_corners(problem)), problem.partition.domain.size
+    meeting = [corner.place for corner in corners_of(problem.partition) if len(set(corner.pieces) - {-1}) > 1]
+    changes = {element: (local, share) for element, local, share, _ in changes_on_boundary(problem, mesh)}
+    found = []
+    for element in sorted(changes, reverse=True):  # a cut element's parts come last: those before it keep their number
+        mesh, vertex = mesh.split(element, *changes[element])
+        found.append(vertex)
+    for place in (*singular, *meeting):
+        gap = np.linalg.norm(mesh.vertices - place, axis=1)
+        if np.nanmin(gap) < 1e-6 * size:
+            found.append(int(np.nanargmin(gap)))
+    return mesh, sorted(set(found)), bool(singular or changes)
+
+
+def judge_elements(
+    field: Field, solution: Solution, problem: Problem, options: JudgeOptions, tol: float | None
+) -> Finding:
+    """The error of finite elements, on their own mesh with higher orders.
+
+    In a space within theirs it would be zero: their residual is orthogonal to that.
+    """
+    spaces = (Space(field.mesh, field.order + more) for more in range(1, 1 + options.higher))
+    return settled(problem, spaces, Elements(field), options, tol, _mean(solution, problem))
+
+
+def settled(
+    problem: Problem,
+    spaces: Iterator[Space],
+    answer: Answer,
+    options: JudgeOptions,
+    tol: float | None,
+    mean: float | None,
+) -> Finding:
+    """The error in the first space in which it has settled."""
+    began, last, before, change, least = time.perf_counter(), None, None, np.inf, 0.0
+    for space in spaces:
+        if last is not None and not _affordable(space, last, time.perf_counter() - began, options):
+            break
+        level = solved(problem, space, answer, mean)
+        if last is not None:
+            change = level.difference(last)
+            least = least or ROUNDING * _size(level, answer)
+            clear = tol is not None and _clear(level, tol, options) and _clear(last, tol, options)
+            if (_settled(level, last, change, options) or change * _rms(level) <= least or clear) and _steady(
+                level, last
+            ):
+                return finding(problem, level, answer, change)
+        last, before = level, last
+    if last is None or before is None:
+        return undecided("undecided: the first spaces have more unknowns than it may have, or take longer.")
+    found = finding(problem, last, answer, change)
+    return replace(found, reason=_why(last, before, change, options))
+
+
+def finding(problem: Problem, level: Level, answer: Answer, change: float) -> Finding:
+    """What a level comes to."""
+    e = level.sampled()
+    return Finding(
+        level.field,
+        level.integrals(e**2),
+        level.integrals(np.ones_like(e)),
+        unresolved=level.unresolved(problem, answer),
+        change=change,
+        unknowns=level.space.size,
+        total=level.integrals(e),
+        fluxes=level.fluxes(problem),
+    )
+
+
+def undecided(reason: str) -> Finding:
+    """Nothing is known."""
+    return Finding(None, (np.nan,), (1.0,), unresolved=np.nan, change=np.nan, reason=reason)
+
+
+def _mean(solution: Solution, problem: Problem) -> float | None:
+    """The mean of e where nothing else fixes it."""
+    return None if problem.mean is None else problem.mean - solution.mean().value
+
+
+def _size(level: Level, answer: Answer) -> float:
+    """The root mean square of the answer at the middles of the elements, or what its jumps are differences of."""
+    mesh = level.space.mesh
+    middle = answer.value(mesh, np.full((1, mesh.dim), 1.0 / (mesh.dim + 1)))
+    return max(float(np.sqrt(np.mean(middle**2))), level.defects.interface.magnitude)
+
+
+def _rms(level: Level) -> float:
+    e = level.sampled()
+    return float(np.sqrt(sum(level.integrals(e**2)) / sum(level.integrals(np.ones_like(e)))))
+
+
+def _clear(level: Level, tol: float, options: JudgeOptions) -> bool:
+    """Whether the error is far from a tolerance."""
+    rms = _rms(level)
+    return rms * options.safety * CLEAR < tol or rms > CLEAR * tol
+
+
+def _settled(level: Level, before: Level, change: float, options: JudgeOptions) -> bool:
+    """Whether the root mean square of e changes by little from level to level, and e itself not by much more."""
+    rms = _rms(level)
+    return abs(rms - _rms(before)) <= options.change * rms and change <= ELSEWHERE * options.change
+
+
+def _steady(level: Level, before: Level) -> bool:
+    """Whether the eigenvalue nearest to zero is resolved, or known to be positive."""
+    return not np.isfinite(level.lowest) or abs(level.lowest - before.lowest) <= STEADY * abs(level.lowest)
+
+
+def _affordable(space: Space, last: Level, spent: float, options: JudgeOptions) -> bool:
+    dim = space.mesh.dim
+    more = (space.size / last.space.size) ** GROWTH[dim]
+    return space.size <= options.unknowns[dim] and spent * (1 + more) <= options.seconds
+
+
+def _why(level: Level, before: Level, change: float, options: JudgeOptions) -> str:
+    """Why nothing is decided."""
+    if change <= ELSEWHERE * options.change and not _steady(level, before):
+        return (
+            f"undecided: lam < 0, and {level.space.size} unknowns do not resolve the operator's eigenvalue nearest to "
+            f"zero, {level.lowest:.2g}."
+        )
+    return f"undecided: the error still changes by {100 * change:.0f} % with {level.space.size} unknowns."

@@ -1,0 +1,314 @@
+"""The defect problem: what an answer u_h lacks, as data for e = u - u_h at the Gauss points of a mesh.
+
+From div(A grad u) - lam u = f follows, for tests t that are continuous in each piece and with r = div(A grad u_h) -
+lam u_h - f (`Solution.residual`),
+
+    sum over pieces of  int A grad e . grad t + lam e t  =  int r t  +  boundary terms of A grad e . n t.
+
+On an interface of a < b, n from b to a, the two sides add -q_a t_a + q_b t_b, q = A grad e . n. With q_a - q_b = w' =
+w - [A grad u_h . n], all of w' is given to the side that conducts better: q_a = m + k_a w', q_b = m - k_b w', k_a + k_b
+= 1. The flux of the other side, m, follows from [e] = v' + R (m + (k_a - k_b) w'/2). Where R is (nearly) zero a small
+one takes its place in front of m. So contrasts of any size leave the penalty harmless.
+
+An answer of finite elements has no second derivatives that would mean anything: its loads are the weak residual, int
+-f t - A grad u_h . grad t - lam u_h t, on its own mesh.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from jumpnet.fe.assembly import PENALTY, Contact, Outer, Volume
+from jumpnet.fe.field import Field
+from jumpnet.fe.mesh import Mesh, on_faces
+from jumpnet.fe.meshing import projected
+from jumpnet.fe.simplex import face_points, gauss
+from jumpnet.judge.cuts import CutDefects, cut_defects
+from jumpnet.models.frozen import Frozen
+from jumpnet.problem import Problem
+from jumpnet.solution import Solution
+
+# Points that a network is asked for are made up to a multiple of this, inside elements and on faces.
+WHOLE, FACES = 8192, 2048
+
+Array = Float[np.ndarray, "..."]
+
+
+class Answer(Protocol):
+    """What is judged: its residual inside elements, and its values and gradients on faces."""
+
+    weak: ClassVar[bool]
+    """Whether its residual is taken weakly."""
+
+    def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
+        """Of an answer with a strong residual: that (m, q) and nothing; else values (m, q) and gradients (m, q, d)."""
+        ...
+
+    def value(self, mesh: Mesh, xi: Array) -> Array:
+        """Values (m, q) in elements."""
+        ...
+
+    def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
+        """Values (f, q) and gradients (f, q, d) at points of faces, seen from an element."""
+        ...
+
+    def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
+        """Defects inside pieces, where cells meet."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth:
+    """An answer that is known in closed form, with second derivatives: a network or a basis expansion."""
+
+    solution: Solution
+    weak: ClassVar[bool] = False
+
+    def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
+        shape, d = pde.x.shape[:2], mesh.dim
+        piece = np.repeat(mesh.piece, shape[1]).astype(np.int32)
+        parts = pde.x.reshape(-1, d), piece, -pde.lam.ravel(), pde.divergence.reshape(-1, d), pde.A.reshape(-1, d, d)
+        left = self.solution._functional(*self._padded(WHOLE, *parts))[: len(piece)]
+        return left.reshape(shape) - pde.f, np.zeros(0)
+
+    def _padded(self, size: int, *parts: Array) -> tuple[Array, ...]:
+        """For networks, points repeated up to a multiple of a number: code is compiled for each size of a batch."""
+        count = len(parts[0])
+        if isinstance(self.solution.network, Frozen):
+            return parts
+        taken = np.minimum(np.arange(-(-count // size) * size), count - 1)
+        return tuple(part[taken] for part in parts)
+
+    def _sampled(self, x: Array, piece: Array) -> tuple[Array, Array]:
+        """Values and gradients at points."""
+        count = len(x)
+        x, piece = self._padded(FACES, x, piece)
+        return self.solution(x, piece)[:count], self.solution.grad(x, piece)[:count]
+
+    def value(self, mesh: Mesh, xi: Array) -> Array:
+        x = mesh.points(xi)
+        flat, piece = self._padded(FACES, x.reshape(-1, mesh.dim), np.repeat(mesh.piece, len(xi)))
+        return self.solution(flat, piece)[: x.shape[0] * x.shape[1]].reshape(x.shape[:2])
+
+    def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
+        value, gradient = self._sampled(x.reshape(-1, mesh.dim), np.repeat(mesh.piece[element], x.shape[1]))
+        return value.reshape(x.shape[:2]), gradient.reshape(x.shape)
+
+    def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
+        return cut_defects(self.solution, problem, float(np.median(mesh.size)) / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Elements:
+    """An answer of finite elements, on the mesh that it is judged on."""
+
+    field: Field
+    weak: ClassVar[bool] = True
+
+    def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
+        return self._at(mesh, xi, np.arange(len(mesh)))
+
+    def value(self, mesh: Mesh, xi: Array) -> Array:
+        return self.field.values @ self.field.basis.value(xi).T
+
+    def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
+        value, gradient = np.empty(x.shape[:2]), np.empty(x.shape)
+        for k in np.unique(local):
+            mine = local == k
+            value[mine], gradient[mine] = self._at(mesh, face_points(mesh.dim, int(k), count)[0], element[mine])
+        return value, gradient
+
+    def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
+        return None
+
+    def _at(self, mesh: Mesh, xi: Array, element: Array) -> tuple[Array, Array]:
+        values, basis = self.field.values[element], self.field.basis
+        slope = np.einsum("qkj,mk->mqj", basis.gradient(xi), values)
+        J = mesh.jacobians(xi, element)
+        return values @ basis.value(xi).T, np.linalg.solve(np.swapaxes(J, 2, 3), slope[..., None])[..., 0]
+
+
+@dataclass(frozen=True, eq=False)
+class Defects:
+    """The defect problem on a mesh, and the defects by themselves.
+
+    `residual` is r at the Gauss points of elements (zero for finite elements, whose residual is weak).
+    """
+
+    volume: Volume
+    contact: Contact
+    outer: Outer
+    residual: Array
+    interface: "OnInterfaces"
+    boundary: "OnBoundary"
+
+
+@dataclass(frozen=True, eq=False)
+class OnInterfaces:
+    """Defects on interfaces: v', and w' over the conductivity of the better side; and the flux of e.
+
+    That is A grad e . n = s [e] + first (or second), seen from the lower (or higher) piece. `magnitude` is the largest
+    number that v' is a difference of.
+    """
+
+    jump: Array
+    flux: Array
+    first: Array
+    second: Array
+    magnitude: float
+
+
+@dataclass(frozen=True, eq=False)
+class OnBoundary:
+    """Defects of Dirichlet conditions, and of others over the conductivity; and the flux of e.
+
+    That is A grad e . n = through - alpha e. `part` numbers the parts of the boundary.
+    """
+
+    value: Array
+    outflow: Array
+    through: Array
+    part: Int[np.ndarray, "faces q"]
+
+
+def defects(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> Defects:
+    """The defect problem with data at `count` Gauss points in each direction."""
+    volume, residual = _volume(problem, mesh, count, answer)
+    contact, interface = _contact(problem, mesh, count, answer)
+    outer, boundary = _outer(problem, mesh, count, answer)
+    return Defects(volume, contact, outer, residual, interface, boundary)
+
+
+@dataclass(frozen=True, eq=False)
+class Coefficients:
+    """Points of elements, and the equation there."""
+
+    x: Float[np.ndarray, "m q d"]
+    A: Float[np.ndarray, "m q d d"]
+    divergence: Float[np.ndarray, "m q d"]
+    lam: Float[np.ndarray, "m q"]
+    f: Float[np.ndarray, "m q"]
+
+
+def coefficients(problem: Problem, mesh: Mesh, xi: Array) -> Coefficients:
+    """The equation at reference points of all elements."""
+    x = mesh.points(xi)
+    m, q, d = x.shape
+    found = Coefficients(x, np.empty((m, q, d, d)), np.empty((m, q, d)), np.empty((m, q)), np.empty((m, q)))
+    for l in np.unique(mesh.piece).tolist():
+        mine = mesh.piece == l
+        given = problem.pde(l, x[mine].reshape(-1, d))
+        for part, values in zip((found.A, found.divergence, found.lam, found.f), given, strict=True):
+            part[mine] = values.reshape(-1, *part.shape[1:])
+    return found
+
+
+def _volume(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Volume, Array]:
+    xi = gauss(mesh.dim, count)[0]
+    pde = coefficients(problem, mesh, xi)
+    value, gradient = answer.inside(mesh, xi, pde)
+    if not answer.weak:
+        return Volume(pde.A, pde.lam, value), value
+    flux = -np.einsum("mqij,mqj->mqi", pde.A, gradient)
+    return Volume(pde.A, pde.lam, -pde.f - pde.lam * value, flux), np.zeros(pde.f.shape)
+
+
+def _conormal(problem: Problem, piece: Array, x: Array, normal: Array) -> Array:
+    """A n at points of faces."""
+    found = np.empty(x.shape)
+    for l in np.unique(piece).tolist():
+        mine = piece == l
+        A = problem.A[l].value(x[mine].reshape(-1, x.shape[2])).reshape(-1, x.shape[1], x.shape[2], x.shape[2])
+        found[mine] = np.einsum("fqij,fqj->fqi", A, normal[mine])
+    return found
+
+
+def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Contact, OnInterfaces]:
+    faces = mesh.interfaces
+    (a, b), (ka, kb) = faces.element.T, faces.local.T
+    first, second = on_faces(mesh, a, ka, count), on_faces(mesh, b, kb, count)
+    low, high = mesh.piece[a], mesh.piece[b]
+    size = np.minimum(mesh.size[a], mesh.size[b])[:, None]
+    xa, xb, n = first.x.copy(), second.x.copy(), -first.normal
+    v, w, R = (np.zeros(xa.shape[:2]) for _ in range(3))
+    across = np.abs(first.x - second.x).max(axis=(1, 2), initial=0.0) > 1e-6 * size[:, 0]
+    for pair in np.unique(np.stack([low, high], axis=1)[~across], axis=0).tolist():
+        mine = np.flatnonzero((low == pair[0]) & (high == pair[1]) & ~across)
+        at, normal = _flat(xa[mine]), _flat(n[mine])
+        at, normal = projected(problem.partition.pieces[pair[1] - 1], at, normal, np.repeat(size[mine, 0], xa.shape[1]))
+        xa[mine] = xb[mine] = at.reshape(xa[mine].shape)
+        n[mine] = normal.reshape(xa[mine].shape)
+        shape = xa[mine].shape[:2]
+        data = problem.jump_data((pair[0], pair[1]), at, normal)
+        v[mine], w[mine] = (one.reshape(shape) for one in data)
+        R[mine] = problem.resistance((pair[0], pair[1]), at).reshape(shape)
+    if across.any():
+        v[across] = _periodic(problem, mesh, xa[across], xb[across], n[across], low[across], high[across])
+    (ua, ga), (ub, gb) = answer.on_face(mesh, a, ka, xa, count), answer.on_face(mesh, b, kb, xb, count)
+    Aa, Ab = _conormal(problem, low, xa, n), _conormal(problem, high, xb, n)
+    ka_, kb_ = np.sum(Aa * n, axis=2), np.sum(Ab * n, axis=2)  # conductivities along n
+    qa, qb = np.sum(Aa * ga, axis=2), np.sum(Ab * gb, axis=2)
+    to_a = (ka_ >= kb_).astype(float)
+    jump, flux = v - (ua - ub) + R * (qa + qb) / 2, w - (qa - qb)
+    s = 1.0 / np.maximum(R, size / (PENALTY * np.minimum(ka_, kb_)))
+    # m, the flux of the side that conducts worse, is known + s ([e] - wanted).
+    known, rest = (np.where(to_a > 0, qb, qa), w) if answer.weak else (np.zeros_like(w), flux)
+    wanted = (v - (ua - ub) if answer.weak else jump) + R * (known + (to_a - 0.5) * rest)
+    contact = Contact(s, s * wanted - known - to_a * rest, -s * wanted + known - (1 - to_a) * rest)
+    # What is asked for is the flux of u without that of u_h.
+    qa, qb = (qa, qb) if answer.weak else (0.0, 0.0)
+    first, second = known + to_a * rest - qa - s * wanted, known - (1 - to_a) * rest - qb - s * wanted
+    magnitude = max(float(np.abs(part).max(initial=0.0)) for part in (v, ua, ub, jump - v + (ua - ub)))
+    return contact, OnInterfaces(jump, flux / np.maximum(ka_, kb_), first, second, magnitude)
+
+
+def _periodic(problem: Problem, mesh: Mesh, xa: Array, xb: Array, n: Array, low: Array, high: Array) -> Array:
+    """v on periodic faces, as first minus second side: the condition has the upper minus the lower."""
+    found = np.zeros(xa.shape[:2])
+    axis = np.argmax(np.abs(n[:, 0]), axis=1)
+    for k in np.unique(axis).tolist():
+        for upper in (True, False):
+            mine = (axis == k) & ((xa[:, 0, k] > xb[:, 0, k]) == upper)
+            if mine.any():
+                below, piece = (xb, high) if upper else (xa, low)
+                x = _flat(below[mine])
+                labels = np.repeat(piece[mine], xa.shape[1])
+                along = np.tile(np.eye(mesh.dim)[k], (len(x), 1))
+                v = problem.boundary_data(f"x{k + 1}-", x, along, labels)[2]
+                found[mine] = (1.0 if upper else -1.0) * v.reshape(-1, xa.shape[1])
+    return found
+
+
+def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Outer, OnBoundary]:
+    faces, parts = mesh.boundary, problem.partition
+    element, local = faces.element[:, 0], faces.local[:, 0]
+    points = on_faces(mesh, element, local, count)
+    shape, size, piece = points.x.shape, mesh.size[element][:, None], mesh.piece[element]
+    x, n = projected(parts.domain, _flat(points.x), _flat(points.normal), np.repeat(size[:, 0], shape[1]))
+    labels = np.repeat(piece, shape[1])
+    number = parts.part_numbers(x, n, labels)
+    fixed, alpha, g = np.zeros(len(x), bool), np.zeros(len(x)), np.zeros(len(x))
+    for k in np.unique(number).tolist():
+        mine = number == k
+        kind, factor, g[mine] = problem.boundary_data(parts.boundary_parts[k], x[mine], n[mine], labels[mine])
+        fixed[mine], alpha[mine] = kind == "dirichlet", factor if kind == "robin" else 0.0
+    x, n = x.reshape(shape), n.reshape(shape)
+    fixed, alpha, g = (one.reshape(shape[:2]) for one in (fixed, alpha, g))
+    u, gradient = answer.on_face(mesh, element, local, x, count)
+    An = _conormal(problem, piece, x, n)
+    q, k = np.sum(An * gradient, axis=2), np.sum(An * n, axis=2)
+    stiff = PENALTY * k / size
+    value, outflow = np.where(fixed, g - u, 0.0), np.where(fixed, 0.0, g - alpha * u - q)
+    load = np.where(fixed, stiff * value, outflow)
+    if answer.weak:
+        load = load + q
+    through = np.where(fixed, stiff * value, outflow)
+    return Outer(np.where(fixed, stiff, alpha), load), OnBoundary(
+        value, outflow / k, through, number.reshape(shape[:2])
+    )
+
+
+def _flat(x: Array) -> Array:
+    return x.reshape(-1, x.shape[-1])

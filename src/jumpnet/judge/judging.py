@@ -1,0 +1,71 @@
+"""`judge`: any solution in, what is known about its error out."""
+
+import time
+from dataclasses import replace
+
+from jumpnet.errors import JumpnetError, SolutionError
+from jumpnet.fe.features import FieldFunction, LineFunction
+from jumpnet.fe.line import LineOptions
+from jumpnet.judge.adaptivity import judge_elements, judge_smooth, undecided
+from jumpnet.judge.finding import Finding
+from jumpnet.judge.line import judge_expansion, judge_line
+from jumpnet.judge.options import JudgeOptions
+from jumpnet.judge.verdict import Verdict
+from jumpnet.models.frozen import Features, Frozen
+from jumpnet.solution import Solution
+
+
+def judge(
+    solution: Solution,
+    *,
+    tol: float | None = None,
+    seconds: float | None = None,
+    options: JudgeOptions = JudgeOptions(),
+) -> Verdict:
+    """The error of a solution, found by solving for it.
+
+    e = u - u_h meets the same equations with the residuals of u_h as data; coarse finite elements tell it to a few
+    percent. They are refined until the root mean square of e changes by less than a fifth. With `tol`, a root mean
+    square error, the judge may stop as soon as the error is far from that; `seconds` limits what it may take. What it
+    cannot judge is undecided, with a reason; nothing is raised.
+    """
+    if not isinstance(solution, Solution):
+        raise SolutionError(f"judge needs a solution, not {type(solution).__name__}; see jn.solve(problem).")
+    if seconds is not None:
+        options = replace(options, seconds=float(seconds))
+    began = time.perf_counter()
+    try:
+        found = _found(solution, tol, options)
+    except JumpnetError as error:
+        found = undecided(f"not judged: {error}")
+    safety = options.singular_safety if found.singular else options.safety
+    return Verdict(solution, found, safety, time.perf_counter() - began)
+
+
+def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Finding:
+    problem = solution.problem
+    if problem is None:
+        return undecided(
+            "not judged: the equations of this solution are not known here; give the problem back: "
+            "solution.with_problem(problem)."
+        )
+    if problem.data is not None:
+        return undecided("not judged: the problem has measured values, which its equations alone need not meet.")
+    if problem.dim == 1:
+        limits = LineOptions(time_limit=options.seconds)
+        elements = [
+            family for one in _features(solution) for _, family in one.parts if isinstance(family, LineFunction)
+        ]
+        # Fluxes of elements jump inside pieces: their residual is not that of a function in closed form.
+        return judge_expansion(problem, elements[0].expansion, limits) if elements else judge_line(solution, limits)
+    if problem.dim > 3:
+        return undecided(f"not judged: the problem has {problem.dim} dimensions.")
+    functions = [family for features in _features(solution) for _, family in features.parts]
+    elements = [family for family in functions if isinstance(family, FieldFunction)]
+    if elements:
+        return judge_elements(elements[0].field, solution, problem, options, tol)
+    return judge_smooth(solution, problem, options, tol)
+
+
+def _features(solution: Solution) -> tuple[Features, ...]:
+    return solution.network.of_cell if isinstance(solution.network, Frozen) else ()

@@ -1,0 +1,180 @@
+"""The defect problem in one space: its solution, norms, fluxes, and what the space cannot represent."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from jaxtyping import Float
+
+from jumpnet.fe.assembly import Factor, System, assembled, point_load
+from jumpnet.fe.field import Field, Locator
+from jumpnet.fe.mesh import on_faces
+from jumpnet.fe.simplex import dubiner, face_points, gauss
+from jumpnet.fe.space import Space
+from jumpnet.judge.cuts import CutDefects
+from jumpnet.judge.defects import Answer, Defects, coefficients, defects
+from jumpnet.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """The defect problem in one space, solved."""
+
+    space: Space
+    count: int
+    defects: Defects
+    system: System
+    unknowns: Float[np.ndarray, " n"]
+    cuts: CutDefects | None = None
+    lowest: float = np.inf
+    """The eigenvalue of least modulus, of the operator with respect to the mass; only where lam < 0."""
+
+    @cached_property
+    def field(self) -> Field:
+        """e."""
+        return Field(self.space.mesh, self.space.order, self.space.gathered(self.unknowns))
+
+    @cached_property
+    def _weights(self) -> Float[np.ndarray, "m q"]:
+        xi, w = gauss(self.space.mesh.dim, self.count)
+        return w * np.abs(np.linalg.det(self.space.mesh.jacobians(xi)))
+
+    def integrals(self, values: Float[np.ndarray, "m q"]) -> tuple[float, ...]:
+        """The integrals over each piece of values at the Gauss points."""
+        each = np.sum(self._weights * values, axis=1)
+        return tuple(np.bincount(self.space.mesh.piece, each).tolist())
+
+    def sampled(self) -> Float[np.ndarray, "m q"]:
+        """e at the Gauss points."""
+        return self.field.values @ self.space.basis.value(gauss(self.space.mesh.dim, self.count)[0]).T
+
+    def difference(self, coarser: "Level") -> float:
+        """The norm of what has changed from a coarser level, relative to that of e; by a few points of each element."""
+        mesh, (xi, w) = self.space.mesh, gauss(self.space.mesh.dim, 2)
+        here = self.field.values @ self.space.basis.value(xi).T
+        if coarser.space.mesh is mesh:
+            there = coarser.field.values @ coarser.space.basis.value(xi).T
+        else:
+            x = mesh.points(xi)
+            piece = np.repeat(mesh.piece, x.shape[1])
+            there = coarser.field.value(x.reshape(-1, x.shape[2]), piece).reshape(here.shape)
+        weight = w * np.abs(np.linalg.det(mesh.jacobians(xi)))
+        size = float(np.sum(weight * here**2))
+        return float(np.sqrt(np.sum(weight * (here - there) ** 2) / size)) if size > 0 else 0.0
+
+    # --- what the space cannot represent ------------------------------------------------------------------------
+
+    def unresolved(self, problem: Problem, answer: Answer) -> float:
+        """The norm of what defects beyond the space may add to e (root mean square).
+
+        Of a residual the part orthogonal to the polynomials of an element counts, as seen at more points than the load
+        was. It oscillates in a length of h/(p + 1) or less, and can make an error of (h/(pi (p + 1)))^2/A times its
+        size. Of the defects on faces likewise the part beyond polynomials, which is felt to a depth of such a length.
+        """
+        mesh, order, d = self.space.mesh, self.space.order, self.space.mesh.dim
+        length = mesh.size / (np.pi * (order + 1))
+        square = 0.0
+        if not answer.weak:
+            fine = gauss(d, self.count + 2)
+            r = answer.inside(mesh, fine[0], coefficients(problem, mesh, fine[0]))[0]
+            weight = fine[1] * np.abs(np.linalg.det(mesh.jacobians(fine[0])))
+            rest = r - _projection(r, d, order, self.count + 2)
+            k = np.linalg.eigvalsh(self.defects.volume.A).min(axis=(1, 2))
+            square += float(np.sum((length**2 / k) ** 2 * np.sum(weight * rest**2, axis=1)))
+        faces, there = mesh.interfaces, self.defects.interface
+        outer, here = mesh.boundary, self.defects.boundary
+        if not answer.weak:
+            for faces_, value, flux in ((faces, there.jump, there.flux), (outer, here.value, here.outflow)):
+                if len(faces_):
+                    element = faces_.element[:, 0]
+                    weight = on_faces(mesh, element, faces_.local[:, 0], self.count).weight
+                    depth = length[element]
+                    for part, factor in ((value, depth), (flux, depth**3)):
+                        rest = part - _projection(part, d - 1, order - 1, self.count)
+                        square += float(np.sum(factor * np.sum(weight * rest**2, axis=1)))
+        if self.cuts is not None:
+            depth = length[Locator(mesh)(self.cuts.x, self.cuts.piece).element]
+            square += float(np.sum(depth * self.cuts.weight * self.cuts.jump**2))
+        return float(np.sqrt(square / sum(self.integrals(np.ones(self._weights.shape)))))
+
+    # --- quantities ---------------------------------------------------------------------------------------------
+
+    def fluxes(self, problem: Problem) -> dict[tuple[int, int] | str, float]:
+        """Integrals of A grad e . n over interfaces and parts of the boundary, from the equations themselves."""
+        mesh, basis, d = self.space.mesh, self.space.basis, self.space.mesh.dim
+        tables = [basis.value(face_points(d, k, self.count)[0]) for k in range(d + 1)]
+
+        def traces(element: np.ndarray, local: np.ndarray) -> np.ndarray:
+            return np.einsum("fqk,fk->fq", np.array(tables)[local], self.field.values[element])
+
+        found: dict[tuple[int, int] | str, float] = {}
+        faces, there, here = mesh.interfaces, self.defects.interface, self.defects.boundary
+        if len(faces):
+            (a, b), (ka, kb) = faces.element.T, faces.local.T
+            weight = on_faces(mesh, a, ka, self.count).weight
+            common = self.defects.contact.stiffness * (traces(a, ka) - traces(b, kb))
+            each = np.sum(weight * (common + there.first), 1), np.sum(weight * (common + there.second), 1)
+            low, high = mesh.piece[a], mesh.piece[b]
+            for pair in problem.jumps:
+                mine = (low == pair[0]) & (high == pair[1])
+                found[pair] = float(each[0][mine].sum())
+                found[pair[1], pair[0]] = -float(each[1][mine].sum())
+        faces = mesh.boundary
+        if len(faces):
+            element, local = faces.element[:, 0], faces.local[:, 0]
+            weight = on_faces(mesh, element, local, self.count).weight
+            flux = weight * (here.through - self.defects.outer.alpha * traces(element, local))
+            for k, name in enumerate(problem.partition.boundary_parts):
+                found[name] = float(flux[here.part == k].sum())
+        return found
+
+
+def _projection(values: np.ndarray, dim: int, order: int, count: int) -> np.ndarray:
+    """The best polynomials on the reference simplex, by Gauss points."""
+    xi, w = gauss(dim, count)
+    if dim == 0:
+        return values
+    table = dubiner(dim, max(order, 0), xi)[0]
+    return ((values * w) @ table) @ table.T
+
+
+def solved(problem: Problem, space: Space, answer: Answer, mean: float | None = None) -> Level:
+    """The defect problem in a space; `mean` is that of e, where nothing else fixes the constant."""
+    count = space.order + 2 if answer.weak else space.order + 1
+    found = defects(problem, space.mesh, count, answer)
+    system = assembled(space, count, found.volume, found.contact, found.outer)
+    cuts = answer.cuts(problem, space.mesh)
+    if cuts is not None:
+        at = Locator(space.mesh)(cuts.x, cuts.piece)
+        load = point_load(space, at, cuts.weight * cuts.flux, -(cuts.weight * cuts.jump)[:, None] * cuts.conormal)
+        system = replace(system, load=system.load + load)
+    if mean is None:
+        factor = Factor(system.matrix, space.mesh.dim)
+        unknowns = factor(system.load)
+        lowest = _lowest(factor, system) if found.volume.lam.min() < 0 else np.inf
+        return Level(space, count, found, system, unknowns, cuts, lowest)
+    return Level(space, count, found, system, _up_to_a_constant(system, mean, space.mesh.dim), cuts)
+
+
+def _up_to_a_constant(system: System, mean: float, dim: int) -> np.ndarray:
+    """The solution with a mean; a load that does not balance is made to (by the multiplier of the mean)."""
+    load = system.load - system.mass * (system.load.sum() / system.mass.sum())
+    stiff = sp.coo_matrix(([system.matrix[0, 0]], ([0], [0])), shape=system.matrix.shape)
+    found = Factor((system.matrix + stiff).tocsr(), dim)(load)  # one value is tied to zero by as much as it is stiff
+    return found + mean - float(system.mass @ found) / float(system.mass.sum())
+
+
+def _lowest(factor: Factor, system: System) -> float:
+    """The eigenvalue of least modulus by inverse iteration, with the lumped mass."""
+    mass = np.abs(system.mass) + 1e-3 * np.abs(system.mass).mean()
+    x = np.random.default_rng(0).normal(size=len(mass))
+    value = np.inf
+    for _ in range(30):
+        y = factor(mass * x)
+        size = np.sqrt(float(y @ (mass * y)))
+        before, value = value, float(x @ (mass * x)) / float(x @ (mass * y))
+        x = y / size
+        if abs(value - before) < 1e-3 * abs(value):
+            break
+    return value

@@ -1,0 +1,175 @@
+"""Points of the plane where a solution is not smooth: corners, changes of condition, jumps of boundary values.
+
+Towards them the judge grades its elements. Which exponents a corner has is not worked out here: it counts as smooth
+only where a simple argument says so.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from jaxtyping import Float
+
+from jumpnet.fe.mesh import Mesh
+from jumpnet.geometry.corners import Corner, corners_of
+from jumpnet.problem import Problem
+
+# Relative to the domain: how near to a corner its walls are looked at.
+NEAR = 1e-7
+# Exponents are whole numbers, angles right and tensors alike up to this.
+SAME = 1e-6
+# Of the range of the boundary values: a larger difference over a vanishing distance is a jump.
+JUMP = 1e-4
+# A boundary face is looked at in so many places, and halved so often to find where its data change.
+PLACES, HALVINGS = 33, 40
+
+Point = Float[np.ndarray, "2"]
+
+
+def singular_corners(problem: Problem) -> Iterator[Point]:
+    """The corners of a plane partition at which the solution need not be smooth."""
+    scale = boundary_range(problem)
+    for corner in corners_of(problem.partition):
+        if -1 in corner.pieces:
+            if not _smooth_at_boundary(problem, corner, scale):
+                yield corner.place
+        elif not _same_tensors(problem, corner):
+            yield corner.place
+
+
+def boundary_range(problem: Problem) -> float:
+    """The range of the Dirichlet data, over the whole boundary."""
+    x, n, piece, number = problem.partition.boundary_survey
+    low, high = np.inf, -np.inf
+    for k, name in enumerate(problem.partition.boundary_parts):
+        mine = number == k
+        if mine.any() and problem.boundary[name].kind == "dirichlet":
+            g = problem.boundary_data(name, x[mine], n[mine], piece[mine])[2]
+            low, high = min(low, float(g.min())), max(high, float(g.max()))
+    return max(high - low, 0.0)
+
+
+def _tensor(problem: Problem, piece: int, place: Point) -> np.ndarray:
+    return problem.A[piece].value(place[None])[0]
+
+
+def _same_tensors(problem: Problem, corner: Corner) -> bool:
+    """Whether all materials around a corner conduct in the same way."""
+    first, *others = (_tensor(problem, p, corner.place) for p in set(corner.pieces))
+    return all(np.allclose(first, other, rtol=SAME, atol=0.0) for other in others)
+
+
+def _smooth_at_boundary(problem: Problem, corner: Corner, scale: float) -> bool:
+    """One wedge with a whole exponent, or two of a right angle each, between conditions of one kind that fit."""
+    outside = corner.pieces.index(-1)
+    turn = [*range(outside + 1, len(corner.pieces)), *range(outside)]
+    pieces, ways = [corner.pieces[k] for k in turn], [corner.ways[k] for k in (*turn, outside)]
+    if -1 in pieces or len(pieces) > 2:
+        return False
+    d = np.array([way.direction for way in ways])
+    (kind, g), (other, h) = (
+        _condition(problem, corner, ways[k].direction, pieces[k], side) for k, side in ((0, -1.0), (-1, 1.0))
+    )
+    wanted = _jump(problem, corner, ways[1].direction, pieces) if len(pieces) == 2 else 0.0
+    fits = kind != "dirichlet" or other != "dirichlet" or abs(g - h - wanted) <= JUMP * scale
+    if len(pieces) == 1:
+        root = np.linalg.cholesky(np.linalg.inv(_tensor(problem, pieces[0], corner.place)))
+        angle = _angle(*(d @ root))
+        exponent = np.pi / angle if (kind == "dirichlet") == (other == "dirichlet") else np.pi / (2 * angle)
+        return fits and (exponent >= 2 - SAME or abs(exponent - round(exponent)) < SAME)
+    square = all(abs(d[k] @ d[k + 1]) < SAME for k in (0, 1)) and _angle(d[0], d[2]) > np.pi - SAME
+    along = all(
+        abs(d[k] @ _tensor(problem, p, corner.place) @ d[k + 1])
+        < SAME * np.abs(_tensor(problem, p, corner.place)).max()
+        for k, p in enumerate(pieces)
+    )
+    return fits and kind == other and square and along
+
+
+def _angle(a: Point, b: Point) -> float:
+    """From a to b, anticlockwise, in (0, 2 pi]."""
+    turn = float(np.arctan2(a[0] * b[1] - a[1] * b[0], a @ b))
+    return turn if turn > 1e-12 else turn + 2 * np.pi
+
+
+def _condition(problem: Problem, corner: Corner, along: Point, piece: int, side: float) -> tuple[str, float]:
+    """The kind of condition on a wall that leads away from a corner, and its datum near there."""
+    parts = problem.partition
+    x = (corner.place + NEAR * parts.domain.size * along)[None]
+    normal = side * np.array([[-along[1], along[0]]])
+    label = np.array([piece])
+    part = parts.boundary_parts[int(parts.part_numbers(x, normal, label)[0])]
+    kind, _, g = problem.boundary_data(part, x, normal, label)
+    return kind, float(g[0])
+
+
+def _jump(problem: Problem, corner: Corner, along: Point, pieces: list[int]) -> float:
+    """u of the first piece minus that of the second, which meet at a wall that leads away from a corner."""
+    a, b = sorted(pieces)
+    sign = 1.0 if pieces[0] == a else -1.0
+    # The first piece is the one before the wall, anticlockwise; the normal points to the lower one.
+    normal = sign * np.array([[along[1], -along[0]]])
+    x = (corner.place + NEAR * problem.partition.domain.size * along)[None]
+    return sign * float(problem.jump_data((a, b), x, normal)[0][0])
+
+
+def changes_on_boundary(problem: Problem, mesh: Mesh) -> Iterator[tuple[int, int, float, Point]]:
+    """Where conditions or boundary values change abruptly inside faces: element, face, share of it, and the place."""
+    faces = mesh.boundary
+    if not len(faces):
+        return
+    element, local = faces.element[:, 0], faces.local[:, 0]
+    scale = boundary_range(problem)
+    t = np.linspace(0.01, 0.99, PLACES)
+    kind, g = _sampled(problem, mesh, element, local, np.broadcast_to(t, (len(element), PLACES)))
+    differs = (kind[:, 1:] != kind[:, :-1]) | (np.abs(np.diff(g, axis=1)) > JUMP * scale)
+    if not differs.any():
+        return
+    at, place = np.nonzero(differs)
+    low, high = t[place], t[place + 1]
+    (k0, g0), (k1, g1) = (_sampled(problem, mesh, element[at], local[at], s[:, None]) for s in (low, high))
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        k, v = _sampled(problem, mesh, element[at], local[at], middle[:, None])
+        left = np.where(k0 != k1, k != k0, np.abs(v - g0) > np.abs(g1 - v))[:, 0]
+        low, high = np.where(left, low, middle), np.where(left, middle, high)
+        k0, g0, k1, g1 = (np.where(left[:, None] == own, one, new) for own, one, new in
+                          ((True, k0, k), (True, g0, v), (False, k1, k), (False, g1, v)))  # fmt: skip
+    abrupt = (k0 != k1)[:, 0] | (np.abs(g1 - g0)[:, 0] > JUMP * scale)
+    for one in np.flatnonzero(abrupt).tolist():
+        where = (low[one] + high[one]) / 2
+        x = _places(mesh, element[at[one : one + 1]], local[at[one : one + 1]], np.array([[where]]))[0][0, 0]
+        yield int(element[at[one]]), int(local[at[one]]), float(where), x
+
+
+def _places(mesh: Mesh, element: np.ndarray, local: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points of faces of triangles at shares t of the way from their first vertex, and outward normals."""
+    x, normal = np.empty((*t.shape, 2)), np.empty((*t.shape, 2))
+    for k in np.unique(local).tolist():
+        mine = local == k
+        n, q = t[mine].shape
+        xi = np.insert(np.stack([1 - t[mine], t[mine]], axis=2), k, 0.0, axis=2)[..., 1:].reshape(-1, 2)
+        nodes = np.repeat(mesh.nodes[element[mine]], q, axis=0)
+        x[mine] = np.einsum("nk,nkd->nd", mesh.basis.value(xi), nodes).reshape(n, q, 2)
+        J = np.einsum("nkj,nki->nij", mesh.basis.gradient(xi), nodes)
+        inward = np.full(2, -1.0) if k == 0 else np.eye(2)[k - 1]
+        covector = -np.linalg.solve(np.swapaxes(J, 1, 2), np.broadcast_to(inward[:, None], (n * q, 2, 1)))[..., 0]
+        normal[mine] = (covector / np.linalg.norm(covector, axis=1)[:, None]).reshape(n, q, 2)
+    return x, normal
+
+
+def _sampled(
+    problem: Problem, mesh: Mesh, element: np.ndarray, local: np.ndarray, t: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Kinds of condition (1 for Dirichlet) and Dirichlet data at points of faces."""
+    parts = problem.partition
+    x, n = (one.reshape(-1, 2) for one in _places(mesh, element, local, t))
+    piece = np.repeat(mesh.piece[element], t.shape[1])
+    number = parts.part_numbers(x, n, piece)
+    kind, g = np.zeros(len(x), int), np.zeros(len(x))
+    for k in np.unique(number).tolist():
+        mine = number == k
+        name = parts.boundary_parts[k]
+        if problem.boundary[name].kind == "dirichlet":
+            kind[mine] = 1
+            g[mine] = problem.boundary_data(name, x[mine], n[mine], piece[mine])[2]
+    return kind.reshape(t.shape), g.reshape(t.shape)

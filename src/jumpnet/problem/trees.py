@@ -1,0 +1,355 @@
+"""Trees of boxes that resolve a function: halved where it is not smooth at the spacing of a box's points.
+
+A function of one to three parameters is sampled on a grid in each box. Where the fourth difference along a grid line is
+more than a small part of the function's range, the box is halved, down to a smallest size. So a box that is left has
+the local size of the function's structure. What still fails at the smallest size is a jump, or is not resolved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+Described = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+Evaluate = Callable[[np.ndarray], np.ndarray]
+"""Parameters (n, k) to values (n,), nan where the function is not asked for."""
+
+# Points of a box along each axis, for one to three parameters.
+SIDE = {1: 9, 2: 9, 3: 7}
+# A fourth difference above this part of the function's range is not smooth. A Gaussian passes at a spacing of a seventh
+# of its standard deviation.
+SMOOTH = 1e-3
+# The same, for a place that a tree with larger boxes is to look at.
+SCOUTED = 1e-5
+# A range below this part of the largest value is rounding.
+ROUNDING = 1e-10
+# Halvings after which a box is as small as it may be: 4e-9, 2e-7 and 2e-5 of the whole.
+DEEPEST = {1: 28, 2: 22, 3: 16}
+# No more boxes of one size than this are halved: of a layer along a curve, some places stand for all of it.
+MOST_BOXES = {1: 96, 2: 32, 3: 12}
+# Of a jump, the two ends of the steepest line differ by this part of its range; across a peak they do not. And as much
+# of it is seen on a grid that is shifted by a part of its spacing.
+ACROSS, SHIFTED = 0.5, 0.31
+# A range that grew by this factor over GROWN_OVER halvings at a place grows without bound.
+GROWN, GROWN_OVER = 2.0, 6
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """Boxes that were halved off: centres and edges (n, k) in parameters, for how many others each stands, values.
+
+    `largest` is the largest absolute value in the box, `ranges` the range of the values. `jumps`, `unbounded` and
+    `rough` are places (m, k) of boxes of the smallest size that are not smooth: two values meet there, values grow
+    there, or neither is true.
+    """
+
+    center: Float[np.ndarray, "n k"]
+    edge: Float[np.ndarray, "n k"]
+    count: Float[np.ndarray, " n"]
+    largest: Float[np.ndarray, " n"]
+    ranges: Float[np.ndarray, " n"]
+    jumps: Float[np.ndarray, "j k"]
+    unbounded: Float[np.ndarray, "u k"]
+    rough: Float[np.ndarray, "r k"]
+    smallest: float
+    evaluated: int
+
+
+@dataclass(frozen=True)
+class _Level:
+    """Boxes of one size: lower corners, for how many others each stands, and the ranges of those that they are in."""
+
+    lower: Float[np.ndarray, "b k"]
+    count: Float[np.ndarray, " b"]
+    ranges: Float[np.ndarray, "b h"]
+
+
+def resolve(
+    evaluate: Evaluate,
+    lower: Float[np.ndarray, " k"],
+    upper: Float[np.ndarray, " k"],
+    boxes: int,
+    seeds: Float[np.ndarray, "s k"] | None = None,
+) -> Leaves:
+    """The leaves that are smaller than the first boxes, of which there are `boxes` along each axis.
+
+    Further boxes are centred at `seeds`, places where the function is known to change.
+    """
+    k, whole = len(lower), upper - lower
+    edge = whole / boxes
+    corners = _regular(lower, edge, boxes)
+    if seeds is not None:
+        # Beside the seeds, by a part of a spacing that is not round: nothing is to hit a singular point itself.
+        corners = np.concatenate([corners, seeds - edge / 2 * (1 + 1e-9)])
+    level = _Level(corners, np.ones(len(corners)), np.full((len(corners), GROWN_OVER), np.nan))
+    evaluate = _within(evaluate, lower, upper)
+    found: list[Described] = []
+    low, high, largest, evaluated = np.inf, -np.inf, 0.0, 0
+    jumps = unbounded = unresolved = np.empty((0, k))
+    for depth in range(DEEPEST[k] + 1):
+        values = _sampled(evaluate, level.lower, edge)
+        evaluated += values.size
+        there = values[np.isfinite(values)]
+        if len(there):
+            low, high = min(low, float(there.min())), max(high, float(there.max()))
+            largest = max(abs(low), abs(high))
+        if high - low <= ROUNDING * largest:
+            break
+        difference = _fourth_difference(values)
+        rough = difference > SMOOTH * (high - low)
+        if depth:
+            inside = ~rough & np.isfinite(values).reshape(len(values), -1).any(axis=1)
+            found.append(_described(level, edge, values, inside))
+        if not rough.any():
+            break
+        if edge.max() <= 2.0 ** -DEEPEST[k] * whole.max():
+            found.append(_described(level, edge, values, rough))
+            jumps, unbounded, unresolved = _classified(evaluate, level, edge, values, rough)
+            break
+        level, edge = _halved(level, edge, values, np.where(rough, difference, 0.0)), edge / 2
+    nothing = np.empty((0, k)), np.empty((0, k)), np.empty(0), np.empty(0), np.empty(0)
+    center, edges, count, size, ranges = (np.concatenate(column) for column in zip(*[nothing, *found], strict=True))
+    return Leaves(center, edges, count, size, ranges, jumps, unbounded, unresolved, float(edge.max()), evaluated)
+
+
+def _regular(lower: np.ndarray, edge: np.ndarray, boxes: int) -> np.ndarray:
+    """Lower corners of boxes side by side."""
+    return lower + np.array(list(product(range(boxes), repeat=len(lower))), float).reshape(-1, len(lower)) * edge
+
+
+def _within(evaluate: Evaluate, lower: np.ndarray, upper: np.ndarray) -> Evaluate:
+    """The function with nan outside its box, which boxes about seeds may leave."""
+    slack = 1e-12 * (upper - lower)
+
+    def limited(x: np.ndarray) -> np.ndarray:
+        inside = np.all((x >= lower - slack) & (x <= upper + slack), axis=1)
+        if inside.all():
+            return evaluate(x)
+        values = np.full(len(x), np.nan)
+        values[inside] = evaluate(x[inside])
+        return values
+
+    return limited
+
+
+def _sampled(evaluate: Evaluate, lower: np.ndarray, edge: np.ndarray) -> np.ndarray:
+    """Values (b, m, ..., m) on the grids of boxes."""
+    b, k = lower.shape
+    m = SIDE[k]
+    grid = np.stack(np.meshgrid(*[_nodes(m)[0]] * k, indexing="ij"), axis=-1).reshape(-1, k)
+    x = (lower[:, None] + grid * edge).reshape(-1, k)
+    return evaluate(x).reshape(b, *(m,) * k)
+
+
+@cache
+def _nodes(m: int) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "5 stencils"]]:
+    """Points of a line in [0, 1] and the weights of fourth differences of five neighbours, in units of the spacing.
+
+    The points are not quite evenly spaced, or a wave that is much shorter than the spacing could look like a long one.
+    The middle one is in its place: that is where a peak is expected.
+    """
+    off = 0.2 * np.sin(2.4 * np.arange(m))
+    off[[0, m // 2, m - 1]] = 0.0
+    t = np.arange(m) + off
+    weights = np.empty((5, m - 4))
+    for first in range(m - 4):
+        five = t[first : first + 5]
+        apart = five[:, None] - five + np.eye(5)
+        weights[:, first] = 24.0 / apart.prod(axis=1)
+    return t / (m - 1), weights
+
+
+def _fourth_difference(values: np.ndarray) -> Float[np.ndarray, " boxes"]:
+    """The largest fourth difference along the grid lines of each box; 0 where no five neighbours are known."""
+    largest, m = np.zeros(len(values)), values.shape[1]
+    weights = _nodes(m)[1]
+    with np.errstate(invalid="ignore", over="ignore"):
+        for axis in range(1, values.ndim):
+            lines = np.moveaxis(values, axis, -1)
+            difference = sum(weights[j] * lines[..., j : j + m - 4] for j in range(5))
+            largest = np.fmax(largest, np.fmax.reduce(np.abs(difference).reshape(len(values), -1), axis=1))
+    return largest
+
+
+def _range(values: np.ndarray) -> Float[np.ndarray, " boxes"]:
+    """The range of the values in each box, 0 where none are known."""
+    flat = values.reshape(len(values), int(np.prod(values.shape[1:])))
+    with np.errstate(invalid="ignore", over="ignore"):
+        found = np.fmax.reduce(flat, axis=1) - np.fmin.reduce(flat, axis=1)
+    return np.nan_to_num(found)
+
+
+def _described(level: _Level, edge: np.ndarray, values: np.ndarray, which: Bool[np.ndarray, " b"]) -> Described:
+    """Centres, edges, counts, largest values and ranges of some boxes."""
+    lower, flat = level.lower[which], np.abs(values.reshape(len(values), -1)[which])
+    largest = np.nan_to_num(np.fmax.reduce(flat, axis=1))
+    return lower + edge / 2, np.broadcast_to(edge, lower.shape), level.count[which], largest, _range(values[which])
+
+
+def _halved(level: _Level, edge: np.ndarray, values: np.ndarray, roughness: Float[np.ndarray, " b"]) -> _Level:
+    """The halves along every axis of the boxes whose roughness is not zero."""
+    chosen, factor = _marked(level.lower, roughness)
+    k = level.lower.shape[1]
+    offsets = np.array(list(product((0.0, 0.5), repeat=k)))
+    lower = (level.lower[chosen][:, None] + offsets * edge).reshape(-1, k)
+    # Neighbours that overlap (boxes about seeds) may ask for the same half twice.
+    _, first = np.unique(np.round(lower / (edge * 1e-6)), axis=0, return_index=True)
+    ranges = np.concatenate([level.ranges[chosen][:, 1:], _range(values[chosen])[:, None]], axis=1)
+    of = np.repeat(np.arange(len(chosen)), len(offsets))[first]
+    return _Level(lower[first], (factor * level.count[chosen])[of], ranges[of])
+
+
+def _marked(places: np.ndarray, roughness: np.ndarray) -> tuple[Int[np.ndarray, " m"], Float[np.ndarray, " m"]]:
+    """The boxes to halve and for how many each stands: all, or the roughest (a peak) and others evenly (a layer)."""
+    rough, most = np.flatnonzero(roughness), MOST_BOXES[places.shape[1]]
+    if len(rough) <= most:
+        return rough, np.ones(len(rough))
+    order = rough[np.argsort(-roughness[rough], kind="stable")]
+    worst, rest = order[: most // 2], order[most // 2 :]
+    rest = rest[np.lexsort(places[rest].T[::-1])]
+    some = rest[np.linspace(0, len(rest) - 1, most - len(worst)).round().astype(int)]
+    return np.r_[worst, some], np.r_[np.ones(len(worst)), np.full(len(some), len(rest) / len(some))]
+
+
+def _classified(
+    evaluate: Evaluate, level: _Level, edge: np.ndarray, values: np.ndarray, rough: Bool[np.ndarray, " b"]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Places of the smallest boxes where two values meet, where values grow, and the others that are not smooth."""
+    which = np.flatnonzero(rough)
+    now, before = _range(values[which]), level.ranges[which, 0]
+    grown = now > GROWN * np.where(np.isfinite(before), before, np.inf)
+    shift = SHIFTED * edge / (values.shape[1] - 1)
+    moved = [_range(_sampled(evaluate, level.lower[which] + side * shift, edge)) for side in (-1, 1)]
+    seen = np.maximum(*moved) >= ACROSS * now
+    jump = np.zeros(len(which), bool)
+    for axis in range(1, values.ndim):
+        lines = np.moveaxis(values[which], axis, -1).reshape(len(which), -1, values.shape[axis])
+        with np.errstate(invalid="ignore"):
+            ranges = np.fmax.reduce(lines, axis=2) - np.fmin.reduce(lines, axis=2)
+            across = np.abs(lines[:, :, -1] - lines[:, :, 0])
+        steepest = np.argmax(np.nan_to_num(ranges), axis=1)
+        at = np.arange(len(which)), steepest
+        steps = np.abs(np.diff(lines[at], axis=1))
+        few = np.sum(steps > 0.25 * ranges[at][:, None], axis=1) <= 2
+        jump |= few & (across[at] >= ACROSS * ranges[at]) & (ranges[at] >= ACROSS * now)
+    place = level.lower[which] + edge / 2
+    jump &= seen & ~grown
+    return place[jump], place[grown], place[~jump & ~grown]
+
+
+def extrema_and_zeros(
+    evaluate: Callable[[np.ndarray], np.ndarray],
+    lower: Float[np.ndarray, " k"],
+    upper: Float[np.ndarray, " k"],
+    side: int,
+    most: int,
+) -> Float[np.ndarray, "s k"]:
+    """Places of local extrema and of zeros of several functions (n, k) -> (n, c), found from `side` points an axis."""
+    k, step = len(lower), (upper - lower) / (side - 1)
+    grid = np.stack(np.meshgrid(*[np.arange(side)] * k, indexing="ij"), axis=-1)
+    x = lower + grid.reshape(-1, k) * step
+    values = np.moveaxis(evaluate(x).reshape(*(side,) * k, -1), -1, 0)
+    extreme = [_extremes(values, sign) for sign in (1.0, -1.0)]
+    starts = [(np.array(where, int), sign) for sign, where in zip((1.0, -1.0), extreme, strict=True)]
+    column = np.concatenate([where[:, 0] for where, _ in starts])
+    index = np.concatenate([where[:, 1:] for where, _ in starts])
+    sign = np.concatenate([np.full(len(where), sign) for where, sign in starts])
+    if len(index) > most:
+        kept = np.linspace(0, len(index) - 1, most).round().astype(int)
+        column, index, sign = column[kept], index[kept], sign[kept]
+    peaks = _climbed(evaluate, lower + index * step, column, sign, step, (lower, upper))
+    return np.concatenate([peaks, _zeros(evaluate, values, lower, step, most)])
+
+
+def _extremes(values: np.ndarray, sign: float) -> Int[np.ndarray, "e k_and_1"]:
+    """Indices of points that no neighbour along an axis exceeds and some neighbour falls short of."""
+    v = sign * values
+    top, above = np.isfinite(v), np.zeros(v.shape, bool)
+    for axis in range(1, v.ndim):
+        for shift in (1, -1):
+            other = np.roll(v, shift, axis=axis)
+            edge = [slice(None)] * v.ndim
+            edge[axis] = slice(0, 1) if shift == 1 else slice(-1, None)
+            with np.errstate(invalid="ignore"):
+                below, more = ~(other > v), v > other
+            below[tuple(edge)], more[tuple(edge)] = True, False
+            top, above = top & below, above | more
+    return np.argwhere(top & above)
+
+
+def scouted(
+    evaluate: Evaluate, lower: Float[np.ndarray, " k"], upper: Float[np.ndarray, " k"], boxes: int, most: int
+) -> Float[np.ndarray, "s k"]:
+    """Places where a function is least smooth on a fine grid, for a tree that begins with larger boxes."""
+    k, edge = len(lower), (upper - lower) / boxes
+    corners = _regular(lower, edge, boxes)
+    values = _sampled(evaluate, corners, edge)
+    there = values[np.isfinite(values)]
+    if not len(there) or np.ptp(there) <= ROUNDING * np.abs(there).max():
+        return np.empty((0, k))
+    difference = _fourth_difference(values)
+    rough = np.flatnonzero(difference > SCOUTED * np.ptp(there))
+    rough = rough[np.argsort(-difference[rough], kind="stable")]
+    # The roughest first; then others, wherever they are.
+    if not len(rough):
+        return np.empty((0, k))
+    chosen, m = rough[np.unique(np.linspace(0, len(rough) - 1, most).round().astype(int))], SIDE[k]
+    flat = values[chosen].reshape(len(chosen), -1)
+    at = np.nanargmax(np.abs(flat - np.nanmedian(flat, axis=1)[:, None]), axis=1)
+    return corners[chosen] + _nodes(m)[0][np.stack(np.unravel_index(at, (m,) * k), axis=1)] * edge
+
+
+# Refinements of the grid about an extremum or a zero, to 1e-9 of its first spacing: points of it along an axis, and how
+# often; of the bracket of a zero.
+CLIMB = {1: (9, 15), 2: (9, 15), 3: (5, 30)}
+SECTIONS, NARROWED = 16, 8
+
+
+def _climbed(
+    evaluate: Evaluate, x: np.ndarray, column: np.ndarray, sign: np.ndarray, step: np.ndarray, ends: tuple
+) -> np.ndarray:
+    """The extrema near places of a grid, by ever finer grids about the best point so far."""
+    if not len(x):
+        return x
+    n, k = x.shape
+    side, times = CLIMB[k]
+    around = np.stack(np.meshgrid(*[np.linspace(-1.0, 1.0, side)] * k, indexing="ij"), axis=-1).reshape(-1, k)
+    at, h = np.arange(n), step.copy()
+    for _ in range(times):
+        tried = np.clip(x[:, None] + around * h, *ends)
+        values = evaluate(tried.reshape(-1, k)).reshape(n, len(around), -1)[at, :, column]
+        values = np.where(np.isfinite(values), sign[:, None] * values, -np.inf)
+        x, h = tried[at, np.argmax(values, axis=1)], h * 2 / (side - 1)
+    return x
+
+
+def _zeros(evaluate: Evaluate, values: np.ndarray, lower: np.ndarray, step: np.ndarray, most: int) -> np.ndarray:
+    """Places between neighbours of a grid where a function changes its sign, from ever smaller brackets."""
+    k, found = values.ndim - 1, []
+    for axis in range(1, k + 1):
+        first, second = (np.moveaxis(values, axis, -1)[..., part] for part in (slice(None, -1), slice(1, None)))
+        change = np.argwhere(np.moveaxis((first < 0) != (second < 0), -1, axis))
+        found.append(np.column_stack([change, np.full(len(change), axis - 1)]))
+    table = np.concatenate(found)
+    if not len(table):
+        return np.empty((0, k))
+    table = table[np.unique(np.linspace(0, len(table) - 1, most).round().astype(int))]
+    column, index, axis = table[:, 0], table[:, 1:-1], table[:, -1]
+    at, a = np.arange(len(table)), lower + index * step
+    along = np.zeros_like(a)
+    along[at, axis] = step[axis]
+    for _ in range(NARROWED):
+        t = np.linspace(0.0, 1.0, SECTIONS + 1)[:, None]
+        negative = (
+            evaluate((a[:, None] + t * along[:, None]).reshape(-1, k)).reshape(len(at), SECTIONS + 1, -1)[at, :, column]
+            < 0
+        )
+        first = np.argmax(negative[:, 1:] != negative[:, :1], axis=1)
+        along = along / SECTIONS
+        a = a + first[:, None] * along
+    return a + along / 2
