@@ -172,9 +172,9 @@ def _trainings(summaries: Sequence[Summary]) -> str:
 
 
 def _by_row(summaries: Sequence[Summary]) -> list[Summary]:
-    """The settings of a row one below the other."""
-    rows = list(dict.fromkeys(s.row for s in summaries))
-    return sorted(summaries, key=lambda s: (rows.index(s.row), SETTINGS.index(s.setting)))
+    """In the paper's order, the settings of a row one below the other."""
+    names = [str(row) for row in experiment(summaries[0].row.table).rows]
+    return sorted(summaries, key=lambda s: (names.index(str(s.row)), SETTINGS.index(s.setting)))
 
 
 def _remarks(name: str, summaries: Sequence[Summary]) -> list[str]:
