@@ -108,6 +108,14 @@ def squares(across: int, k: float) -> jn.Problem:
     return jn.Problem(jn.Partition(BOX, pieces), A=[1.0, *[k] * across**2], boundary=jn.Dirichlet("x1"))
 
 
+def boundary(given: dict[str, Any], pieces: list[Any] | None = None) -> jn.Problem:
+    """A square with zero on its sides but for what is given; "right half" is that of its lower side."""
+    named = {"right half": "x2 < -1 + 1e-9 and x1 > 0"} if "right half" in given else None
+    cold = {side: jn.Dirichlet(0.0) for side in ("left", "right", "bottom", "top")}
+    pieces = pieces or []
+    return jn.Problem(jn.Partition(BOX, pieces, boundary=named), A=[1.0, *[10.0] * len(pieces)], boundary=cold | given)
+
+
 def singular(name: str) -> jn.Problem:
     """Corners, a cusp and a point of four materials, heated, with u = 0 outside."""
     heart = problems.pde2()
@@ -143,6 +151,12 @@ CASES: dict[str, Callable[[], jn.Problem]] = {
     "corners: triangle": lambda: angular(regular(3), [1.0, 10.0]),
     "corners: hexagon": lambda: angular(regular(6), [1.0, 10.0]),
     "corners: L": lambda: angular(jn.Polygon(L_SHAPE), [1.0, 10.0]),
+    "boundary: hot lid": lambda: boundary({"top": jn.Dirichlet(1.0)}),
+    "boundary: hot lid over a disk": lambda: boundary({"top": jn.Dirichlet(1.0)}, [jn.Disk((0.0, 0.0), 0.4)]),
+    "boundary: insulated half of a side": lambda: boundary({"right half": jn.Neumann(0.0), "top": jn.Dirichlet(1.0)}),
+    "boundary: step of values": lambda: boundary({"bottom": jn.Dirichlet("where(x1 < 0.3, 1, 0)")}),
+    "boundary: kink of values": lambda: boundary({"bottom": jn.Dirichlet("max(0, 1 - 2*abs(x1 - 0.1))")}),
+    "boundary: Robin beside values": lambda: boundary({"right half": jn.Robin(1.0, 1.0)}),
     "corners: slanted layer, heated": lambda: angular(jn.HalfSpace((0.3, 1), 0.1), [1.0, 10.0], 1.0),
     **{f"corners: {n * n} squares, k = 10": lambda n=n: squares(n, 10.0) for n in (2, 3)},
     **{f"star, {n} lobes of {a:g}, k = {k:g}": lambda n=n, a=a, k=k: star(n, a, k)

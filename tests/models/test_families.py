@@ -33,6 +33,9 @@ FAMILIES = {
     "ridges": (Ridges(2, 6, 0.7, seed=3), 2),
     "wedge": (Wedge((2 / 3, 4 / 3, 2.0)), 2),
     "wedge, complex powers": (Wedge((0.7, 0.7, 2.0), (0.3, -0.3, 0.0)), 2),
+    "wedge, logarithms": (Wedge((0.0, 1.5, 1.5)), 2),
+    "wedge, squares of logarithms": (Wedge((2.0, 2.0, 2.0)), 2),
+    "crack, logarithms": (Crack((0.0, 1.5, 1.5), opening=np.pi / 3), 2),
     "crack": (Crack((2 / 3, 4 / 3, 2.0), opening=np.pi / 3), 2),
     "crack, complex powers": (Crack((0.7, 0.7), (0.3, -0.3), np.pi / 3), 2),
     "poles": (Poles((-0.4, 1.5, 0.3), (0.2, 0.5, -0.6)), 2),
@@ -65,7 +68,8 @@ def plain(family: Any, index: int) -> Any:
         p = complex(family.powers[index % 3], (family.imaginary or (0, 0, 0))[index % 3])
         part = (jnp.real, jnp.imag)[index // 3]
         whole = abs(p - round(p.real)) < 1e-12
-        return lambda y: part((y[0] + 1j * y[1]) ** p * (jnp.log(y[0] + 1j * y[1]) if whole else 1.0))
+        m = whole + (0 if family.imaginary else family.powers[: index % 3].count(p.real))
+        return lambda y: part((y[0] + 1j * y[1]) ** p * jnp.log(y[0] + 1j * y[1]) ** m)
     raise AssertionError
 
 
@@ -87,6 +91,8 @@ def sites(n: int, dim: int, a0: Any = 1.0, a1: Any = 0.0, a2: Any = 0.0, x: Any 
         "powers with log",
         "wedge",
         "wedge, complex powers",
+        "wedge, logarithms",
+        "wedge, squares of logarithms",
         "poles",
     ],
 )
@@ -129,7 +135,9 @@ def test_derivatives_against_differences(name: str) -> None:
             np.testing.assert_allclose(found, (plus - minus) / (2 * h), rtol=0, atol=1e-5 * (1 + np.abs(plus).max()))
 
 
-@pytest.mark.parametrize("name", ["powers", "powers with log", "solid", "solid, exterior", "crack", "poles"])
+@pytest.mark.parametrize(
+    "name", ["powers", "powers with log", "solid", "solid, exterior", "crack", "crack, logarithms", "poles"]
+)
 def test_harmonic_functions_are_harmonic_and_independent(name: str) -> None:
     family, dim = FAMILIES[name]
     many = sites(60, dim, 0.0, 0.0, np.eye(dim))

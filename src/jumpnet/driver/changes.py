@@ -204,14 +204,16 @@ class _Interval:
         width = high - low
         a, b, c, d = self.at(np.array([low - width, low, high, high + width]))[which].tolist()
         slopes = (b - a) / width, (d - c) / width
-        place = (c - b + slopes[0] * low - slopes[1] * high) / (slopes[0] - slopes[1]) if slopes[0] != slopes[1] else low
+        place = (
+            (c - b + slopes[0] * low - slopes[1] * high) / (slopes[0] - slopes[1]) if slopes[0] != slopes[1] else low
+        )
         return place if low <= place <= high else (low + high) / 2
 
 
 def _along(problem: Problem, stretch: Stretch, count: int) -> Iterator[float]:
     """The parameters of a wall of the domain at which the condition on it changes."""
     step, path = (stretch.last - stretch.first) / count, stretch.path
-    t = stretch.first + step * (np.arange(count) + 0.5)
+    t: Floats = stretch.first + step * (np.arange(count, dtype=np.float64) + 0.5)
     if path.closed and len(path.corners) < 2:
         t = np.append(t, t[0] + count * step)  # once around
     x, normals, _ = path.at(t)
@@ -226,7 +228,7 @@ def _along(problem: Problem, stretch: Stretch, count: int) -> Iterator[float]:
     def between(i: int) -> _Interval:
         return _Interval(problem, stretch, float(t[i]), float(t[i + 1]), int(piece[i]), float(sign[i]))
 
-    yield from (between(i).change() for i in np.flatnonzero(within & ~alike))
+    yield from (between(i).change() for i in np.flatnonzero(within & ~alike).tolist())
     for which, values in ((1, alpha), (2, g)):
         outliers = _outliers(values, alike)
         for i, usual in outliers[:MOST_JUMPS]:

@@ -57,8 +57,7 @@ def _at(problem: Problem, corner: Corner, only: Only) -> Iterator[Part]:
     ends, jumps, shifted = None, False, not (corner.straight or corner.smooth)
     if OUTSIDE in pieces:
         turned = from_outside(corner)
-        kinds = ("periodic",) if turned is None else kinds_beside(problem, *turned)
-        if turned is None or "periodic" in kinds:
+        if turned is None or "periodic" in (kinds := kinds_beside(problem, *turned)):
             return
         ways, pieces = turned
         ends, shifted = (kinds[0] == "dirichlet", kinds[1] == "dirichlet"), shifted or "robin" in kinds

@@ -210,10 +210,13 @@ class _Track:
 
 
 def attempt(solver: DirectSolver, goal: Goal, progress: Progress | None = None, cut: bool = True) -> Attempt:
-    """Grow the features until the estimate meets the tolerance; where that no longer helps, `cut` pieces into cells."""
+    """Grow the features until the estimate meets the tolerance; where that no longer helps, `cut` pieces into cells.
+
+    Without `cut` there is another method to fall back on.
+    """
     track = _Track(goal, progress, MOST_LEVELS)
     try:
-        status = _grow(track, solver)
+        status = _grow(track, solver, otherwise=not cut or Cells.possible(solver.problem.partition))
         if cut and status is not Status.CONVERGED and Cells.possible(solver.problem.partition):
             status = _cut(track, solver)
     except KeyboardInterrupt:
@@ -228,8 +231,8 @@ def attempt(solver: DirectSolver, goal: Goal, progress: Progress | None = None, 
     return Attempt(track.best, float(estimate), status, _alike(track), reasons)
 
 
-def _grow(track: _Track, solver: DirectSolver) -> Status:
-    """More functions of the whole pieces."""
+def _grow(track: _Track, solver: DirectSolver, otherwise: bool) -> Status:
+    """More functions of the whole pieces; with less patience where there is another way."""
     track.begin(solver.level(first_plan(solver.problem)))
     stride, poles = 1.0, False
     while len(track.records) < MOST_LEVELS:
@@ -246,8 +249,7 @@ def _grow(track: _Track, solver: DirectSolver) -> Status:
                 after = _better_with(with_rings, after, solver, WITH_RINGS)
             if any(term.startswith(("boundary", "jump", "flux")) for term in after.large_terms()):
                 after = _better_with(with_corners, after, solver, WITH_CORNERS)
-        cuttable = after.residual > SLOW_WHOLE * last.residual and Cells.possible(solver.problem.partition)
-        slow, patience = (SLOW_WHOLE, PATIENCE_WHOLE) if cuttable else (SLOW, PATIENCE)
+        slow, patience = (SLOW_WHOLE, PATIENCE_WHOLE) if otherwise else (SLOW, PATIENCE)
         track.add(after, slow)
         if track.met and track.balanced(solver):
             return Status.CONVERGED

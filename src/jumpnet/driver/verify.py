@@ -13,7 +13,7 @@ import numpy as np
 from jumpnet.collocation import Stream
 from jumpnet.driver.search import Goal
 from jumpnet.errors import ModelError
-from jumpnet.judge import Verdict, judge
+from jumpnet.judge import JudgeOptions, Verdict, judge
 from jumpnet.optim import Status
 from jumpnet.problem import Problem
 from jumpnet.problem.resolution import survey
@@ -56,7 +56,10 @@ def verified(problem: Problem, found: Solution, goal: Goal, verify: Verify, need
         return found
     x, piece = problem.partition.sample_interior(POINTS, seed=[found.seed, int(Stream.TEST), 3])
     enough = goal.of(found(x, piece))
-    verdict = judge(found, tol=enough)
+    most = {dim: max(4 * int(found.settings.get("unknowns", 0)), n) for dim, n in JudgeOptions().unknowns.items()}
+    verdict = judge(found, tol=enough, options=JudgeOptions(unknowns=most))
+    if needed:
+        doubts = [*doubts, "differences of successive spaces are all that is known"]
     return _judged(found, verdict, enough, doubts)
 
 

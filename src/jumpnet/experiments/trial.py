@@ -114,7 +114,11 @@ def _computed(trial: Trial, progress: bool | Progress) -> Record:
         assert isinstance(stated, Problem)
         return _measured(fem(stated, order=row.order, unknowns=row.unknowns, fitted=row.fitted))
     options: dict[str, Any] = {**trial.options, "progress": progress}
-    solution = solve(stated, **options) if isinstance(stated, Problem) else approximate(*stated, **options)
+    if isinstance(stated, Problem):
+        # A row is about its training, and its error is known: only what `solve` does by itself is judged as well.
+        solution = solve(stated, **options, verify="auto" if row.method == "solve" else False)
+    else:
+        solution = approximate(*stated, **options)
     if solution.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     found = _measured(solution) | _kept(solution, row.keep)
@@ -122,7 +126,8 @@ def _computed(trial: Trial, progress: bool | Progress) -> Record:
 
 
 def _measured(solution: Solution) -> Record:
-    errors = solution.errors()
+    errors, verdict = solution.errors(), solution.verdict
+    judged = {} if verdict is None or not verdict.decided else {"judged": verdict.rms}
     return {
         "status": solution.status.name.lower(),
         "message": str(solution.status),
@@ -136,6 +141,7 @@ def _measured(solution: Solution) -> Record:
         "steps": solution.steps,
         "parameters": solution.settings.get("unknowns", solution.network.size),
         "how": str(solution.settings.get("method", solution.settings.get("model", ""))),
+        **judged,
     }
 
 

@@ -133,7 +133,7 @@ def _simple(space: Space, volume: Volume) -> Bool[np.ndarray, " m"]:
 def _straight_elements(
     space: Space, count: int, volume: Volume, part: Int[np.ndarray, " k"], load: np.ndarray, mass: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """Rows, columns and entries of straight elements with constant coefficients, from those of the reference element."""
+    """Rows, columns, entries of straight elements with constant coefficients, from those of the reference element."""
     basis, d = space.basis, space.mesh.dim
     xi, w = gauss(d, count)
     value, slope = basis.value(xi), basis.gradient(xi)

@@ -94,10 +94,18 @@ class Locator:
                 break
             image = np.einsum("nk,nki->ni", mesh.basis.value(xi[todo]), nodes[todo])
             J = np.einsum("nkj,nki->nij", mesh.basis.gradient(xi[todo]), nodes[todo])
-            step = np.linalg.solve(J, (x[todo] - image)[..., None])[..., 0]
+            step = _solved(J, x[todo] - image)
             xi[todo] = np.clip(xi[todo] + step, -FAR, 1.0 + FAR)
             todo = todo[np.abs(step).max(axis=1) > 1e-13]
         return xi
+
+
+def _solved(J: Float[np.ndarray, "n d d"], right: Places) -> Places:
+    """J^-1 right; maps of curved elements may be singular outside of them, where the shortest step will do."""
+    try:
+        return np.linalg.solve(J, right[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        return np.matmul(np.linalg.pinv(J), right[..., None])[..., 0]
 
 
 def _outside(xi: Places) -> Float[np.ndarray, " n"]:
@@ -139,4 +147,4 @@ class Field:
         mesh = self.mesh
         slope = np.einsum("nkj,nk->nj", self.basis.gradient(at.xi), self.values[at.element])
         J = np.einsum("nkj,nki->nij", mesh.basis.gradient(at.xi), mesh.nodes[at.element])
-        return np.linalg.solve(np.swapaxes(J, 1, 2), slope[..., None])[..., 0]
+        return _solved(np.swapaxes(J, 1, 2), slope)

@@ -1,12 +1,19 @@
 """The first mesh of a problem, as plain arrays."""
 
+import numpy as np
+
 from jumpnet.errors import GeometryError
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.meshing import arrays_of, curved_mesh
+from jumpnet.fe.simplex import gauss
+from jumpnet.geometry import Partition
 from jumpnet.problem import Problem
 
 # Where no mesh comes of a size, or its elements fold, this part of it is tried, then a lower order.
 SMALLER = 0.5
+# The volume of a piece in a mesh may be off by a part of itself, and by a part of the domain's: volumes of shapes
+# without closed forms are sampled (geometry/sampling.py).
+OFF, SAMPLED = 0.02, 1e-3
 
 
 def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
@@ -23,7 +30,23 @@ def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
         except Exception as error:  # whatever netgen raises
             why = f"no mesh could be made ({error})."
             continue
-        if mesh.sound:
+        if not mesh.sound:
+            why = "the curved elements of the mesh fold."
+        elif why := _lacking(parts, mesh):
+            continue
+        else:
             return mesh
-        why = "the curved elements of the mesh fold."
     raise GeometryError(why)
+
+
+def _lacking(parts: Partition, mesh: Mesh) -> str:
+    """A sentence about a piece that a mesh lacks, or has too much of; empty if there is none."""
+    xi, w = gauss(mesh.dim, mesh.order + 1)
+    volume = np.bincount(mesh.piece, np.abs(np.linalg.det(mesh.jacobians(xi))) @ w, parts.size)
+    for piece, name in enumerate(parts.names):
+        if volume[piece] == 0.0:
+            return f"the mesh has no elements in piece {name!r}, which is too thin or too small."
+        wanted = parts.measure(piece)
+        if abs(volume[piece] - wanted) > OFF * wanted + SAMPLED * sum(volume):
+            return f"the mesh has a volume of {volume[piece]:.4g} in piece {name!r}, which has {wanted:.4g}."
+    return ""

@@ -28,7 +28,7 @@ FINER = 2
 # Of an element's size: far enough from a curved face to be sure of the side, near enough not to leave the next piece.
 PROBE = 1e-2
 NEAR = 0.1  # of an element's size: the exact face is not farther from a mesh's face
-ON = 1e-15  # of a shape's size: nearer to its surface is on it
+ON = 1e-11  # of a shape's size: after a step as short as this the next one would be rounding
 NEWTON = 8  # steps from a mesh's face to the exact one
 
 Pair = tuple[int, int]

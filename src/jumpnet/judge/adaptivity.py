@@ -8,15 +8,15 @@ import numpy as np
 
 from jumpnet.errors import GeometryError
 from jumpnet.fe.field import Field
+from jumpnet.fe.first import first_mesh
 from jumpnet.fe.mesh import Mesh
-from jumpnet.fe.meshing import arrays_of, curved_mesh
 from jumpnet.fe.space import Space
 from jumpnet.geometry.corners import corners_of
 from jumpnet.judge.defects import Answer, Elements, Smooth
 from jumpnet.judge.finding import Finding
 from jumpnet.judge.level import Level, solved
 from jumpnet.judge.options import JudgeOptions
-from jumpnet.judge.singular import changes_on_boundary, singular_corners
+from jumpnet.judge.singular import changes_at_vertices, changes_on_boundary, singular_corners
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
@@ -24,6 +24,8 @@ GROWTH = {2: 1.2, 3: 1.7}  # the power of the number of unknowns that the next s
 CLEAR = 10.0  # an error that is so many times above or below a tolerance needs no better knowledge
 ELSEWHERE = 2.5  # e may change by so many times more, as a function, than its root mean square does
 ROUNDING = 1e-14  # of the size of u: changes below it are rounding
+MOST_LAYERS = 12  # towards a singular point: elements of 4e-9 of the first ones, whose coordinates have digits left
+RESONANT = 1e-3  # of |lam|: eigenvalues nearer to zero are as near as penalties may have moved them
 STEADY = 0.2  # relative change of the eigenvalue nearest to zero at which the spectrum counts as resolved
 
 
@@ -41,24 +43,13 @@ def judge_smooth(solution: Solution, problem: Problem, options: JudgeOptions, to
     lower, upper = parts.bounds
     size = float(np.max(upper - lower)) / options.across[parts.dim]
     try:
-        axes = _periodic_axes(problem)
-        base = arrays_of(curved_mesh(parts, size, options.curved, axes), options.curved, parts, axes)
+        base = first_mesh(problem, size, options.curved)
     except GeometryError as error:
         return undecided(f"not judged: {error}")
-    except Exception as error:  # whatever netgen raises
-        return undecided(f"not judged: no mesh could be made ({error}).")
-    if not base.sound:
-        return undecided("not judged: the curved elements of the mesh fold.")
     meshes = Meshes(problem, base, options)
     spaces = (Space(meshes(k, rung), order) for rung, (k, order) in enumerate(ladder(parts.dim)))
     found = settled(problem, spaces, Smooth(solution), options, tol, _mean(solution, problem))
     return replace(found, singular=meshes.singular)
-
-
-def _periodic_axes(problem: Problem) -> list[int]:
-    """The axes along which the sides of the box are periodic."""
-    kinds = {name: condition.kind for name, condition in problem.boundary.items()}
-    return [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
 
 
 class Meshes:
@@ -79,7 +70,8 @@ class Meshes:
             return mesh
         if (refinements, rung) not in self._made:
             for vertex in self._vertices:
-                mesh = mesh.graded(vertex, self._options.graded + rung * self._options.graded // 2)
+                layers = self._options.graded + rung * self._options.graded // 2
+                mesh = mesh.graded(vertex, min(layers, MOST_LAYERS))
             self._made[refinements, rung] = mesh
         return self._made[refinements, rung]
 
@@ -93,7 +85,9 @@ def _graded_vertices(problem: Problem, mesh: Mesh) -> tuple[Mesh, list[int], boo
     singular, size = list(singular_corners(problem)), problem.partition.domain.size
     meeting = [corner.place for corner in corners_of(problem.partition) if len(set(corner.pieces) - {-1}) > 1]
     changes = {element: (local, share) for element, local, share, _ in changes_on_boundary(problem, mesh)}
-    found = []
+    corners = [corner.place for corner in corners_of(problem.partition)]
+    found = [vertex for vertex in changes_at_vertices(problem, mesh) if not _at(mesh.vertices[vertex], corners, size)]
+    changing = bool(changes or found)
     for element in sorted(changes, reverse=True):  # a cut element's parts come last: those before it keep their number
         mesh, vertex = mesh.split(element, *changes[element])
         found.append(vertex)
@@ -101,7 +95,11 @@ def _graded_vertices(problem: Problem, mesh: Mesh) -> tuple[Mesh, list[int], boo
         gap = np.linalg.norm(mesh.vertices - place, axis=1)
         if np.nanmin(gap) < 1e-6 * size:
             found.append(int(np.nanargmin(gap)))
-    return mesh, sorted(set(found)), bool(singular or changes)
+    return mesh, sorted(set(found)), bool(singular or changing)
+
+
+def _at(x: np.ndarray, places: list[np.ndarray], size: float) -> bool:
+    return any(np.linalg.norm(x - place) < 1e-6 * size for place in places)
 
 
 def judge_elements(
@@ -112,7 +110,9 @@ def judge_elements(
     In a space within theirs it would be zero: their residual is orthogonal to that.
     """
     spaces = (Space(field.mesh, field.order + more) for more in range(1, 1 + options.higher))
-    return settled(problem, spaces, Elements(field), options, tol, _mean(solution, problem))
+    found = settled(problem, spaces, Elements(field), options, tol, _mean(solution, problem))
+    singular = problem.dim == 2 and _graded_vertices(problem, field.mesh)[2]
+    return replace(found, singular=singular)
 
 
 def settled(
@@ -138,6 +138,8 @@ def settled(
             ):
                 return finding(problem, level, answer, change)
         last, before = level, last
+        if before is not None and _resonant(last) and _resonant(before):
+            break
     if last is None or before is None:
         return undecided("undecided: the first spaces have more unknowns than it may have, or take longer.")
     found = finding(problem, last, answer, change)
@@ -194,8 +196,15 @@ def _settled(level: Level, before: Level, change: float, options: JudgeOptions) 
 
 
 def _steady(level: Level, before: Level) -> bool:
-    """Whether the eigenvalue nearest to zero is resolved, or known to be positive."""
-    return not np.isfinite(level.lowest) or abs(level.lowest - before.lowest) <= STEADY * abs(level.lowest)
+    """Whether the eigenvalue nearest to zero is resolved, and clear of it; it is positive where lam is not negative."""
+    if not np.isfinite(level.lowest):
+        return True
+    return not _resonant(level) and abs(level.lowest - before.lowest) <= STEADY * abs(level.lowest)
+
+
+def _resonant(level: Level) -> bool:
+    """Whether an eigenvalue is nearly zero."""
+    return abs(level.lowest) <= RESONANT * float(np.abs(level.defects.volume.lam).max())
 
 
 def _affordable(space: Space, last: Level, spent: float, options: JudgeOptions) -> bool:
@@ -206,7 +215,7 @@ def _affordable(space: Space, last: Level, spent: float, options: JudgeOptions) 
 
 def _why(level: Level, before: Level, change: float, options: JudgeOptions) -> str:
     """Why nothing is decided."""
-    if change <= ELSEWHERE * options.change and not _steady(level, before):
+    if not _steady(level, before):
         return (
             f"undecided: lam < 0, and {level.space.size} unknowns do not resolve the operator's eigenvalue nearest to "
             f"zero, {level.lowest:.2g}."

@@ -181,6 +181,11 @@ def defects(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> Defects
     return Defects(volume, contact, outer, residual, interface, boundary)
 
 
+def surface_defects(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[OnInterfaces, OnBoundary]:
+    """The defects on interfaces and on the boundary alone."""
+    return _contact(problem, mesh, count, answer)[1], _outer(problem, mesh, count, answer)[1]
+
+
 @dataclass(frozen=True, eq=False)
 class Coefficients:
     """Points of elements, and the equation there."""

@@ -13,8 +13,10 @@ from jumpnet.fe.mesh import on_faces
 from jumpnet.fe.simplex import dubiner, face_points, gauss
 from jumpnet.fe.space import Space
 from jumpnet.judge.cuts import CutDefects
-from jumpnet.judge.defects import Answer, Defects, coefficients, defects
+from jumpnet.judge.defects import Answer, Defects, coefficients, defects, surface_defects
 from jumpnet.problem import Problem
+
+MORE = 2  # Gauss points, in each direction, at which defects are looked at once more
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,31 +70,30 @@ class Level:
     def unresolved(self, problem: Problem, answer: Answer) -> float:
         """The norm of what defects beyond the space may add to e (root mean square).
 
-        Of a residual the part orthogonal to the polynomials of an element counts, as seen at more points than the load
-        was. It oscillates in a length of h/(p + 1) or less, and can make an error of (h/(pi (p + 1)))^2/A times its
-        size. Of the defects on faces likewise the part beyond polynomials, which is felt to a depth of such a length.
+        Of a residual (of finite elements: of f) the part orthogonal to the polynomials of an element counts, as seen at
+        more points than the load was. It oscillates in a length of h/(p + 1) or less, and can make an error of
+        (h/(pi (p + 1)))^2/A times its size. Of the defects on faces likewise the part beyond polynomials, which is felt
+        to a depth of such a length.
         """
         mesh, order, d = self.space.mesh, self.space.order, self.space.mesh.dim
-        length = mesh.size / (np.pi * (order + 1))
-        square = 0.0
-        if not answer.weak:
-            fine = gauss(d, self.count + 2)
-            r = answer.inside(mesh, fine[0], coefficients(problem, mesh, fine[0]))[0]
-            weight = fine[1] * np.abs(np.linalg.det(mesh.jacobians(fine[0])))
-            rest = r - _projection(r, d, order, self.count + 2)
-            k = np.linalg.eigvalsh(self.defects.volume.A).min(axis=(1, 2))
-            square += float(np.sum((length**2 / k) ** 2 * np.sum(weight * rest**2, axis=1)))
-        faces, there = mesh.interfaces, self.defects.interface
-        outer, here = mesh.boundary, self.defects.boundary
-        if not answer.weak:
-            for faces_, value, flux in ((faces, there.jump, there.flux), (outer, here.value, here.outflow)):
-                if len(faces_):
-                    element = faces_.element[:, 0]
-                    weight = on_faces(mesh, element, faces_.local[:, 0], self.count).weight
-                    depth = length[element]
-                    for part, factor in ((value, depth), (flux, depth**3)):
-                        rest = part - _projection(part, d - 1, order - 1, self.count)
-                        square += float(np.sum(factor * np.sum(weight * rest**2, axis=1)))
+        length, count = mesh.size / (np.pi * (order + 1)), self.count + MORE
+        xi, w = gauss(d, count)
+        pde = coefficients(problem, mesh, xi)
+        r = pde.f if answer.weak else answer.inside(mesh, xi, pde)[0]
+        rest = r - _projection(r, d, order, count)
+        k = np.linalg.eigvalsh(pde.A).min(axis=(1, 2))
+        weight = w * np.abs(np.linalg.det(mesh.jacobians(xi)))
+        square = float(np.sum((length**2 / k) ** 2 * np.sum(weight * rest**2, axis=1)))
+        inner, outer = surface_defects(problem, mesh, count, answer)
+        for faces, parts in (
+            (mesh.interfaces, (inner.jump, inner.flux)),
+            (mesh.boundary, (outer.value, outer.outflow)),
+        ):
+            element = faces.element[:, 0]
+            weight = on_faces(mesh, element, faces.local[:, 0], count).weight
+            for part, power in zip(parts, (1, 3), strict=True):
+                rest = part - _projection(part, d - 1, order - 1, count)
+                square += float(np.sum(length[element] ** power * np.sum(weight * rest**2, axis=1)))
         if self.cuts is not None:
             depth = length[Locator(mesh)(self.cuts.x, self.cuts.piece).element]
             square += float(np.sum(depth * self.cuts.weight * self.cuts.jump**2))

@@ -21,6 +21,8 @@ SAME = 1e-6
 JUMP = 1e-4
 # A boundary face is looked at in so many places, and halved so often to find where its data change.
 PLACES, HALVINGS = 33, 40
+# Of a face: how near to its ends they are looked at.
+END = 1e-6
 
 Point = Float[np.ndarray, "2"]
 
@@ -139,6 +141,23 @@ def changes_on_boundary(problem: Problem, mesh: Mesh) -> Iterator[tuple[int, int
         where = (low[one] + high[one]) / 2
         x = _places(mesh, element[at[one : one + 1]], local[at[one : one + 1]], np.array([[where]]))[0][0, 0]
         yield int(element[at[one]]), int(local[at[one]]), float(where), x
+
+
+def changes_at_vertices(problem: Problem, mesh: Mesh) -> Iterator[int]:
+    """Vertices of the boundary on whose two sides conditions or boundary values differ."""
+    faces = mesh.boundary
+    if not len(faces):
+        return
+    element, local = faces.element[:, 0], faces.local[:, 0]
+    scale = boundary_range(problem)
+    ends = np.broadcast_to(np.array([END, 1 - END]), (len(element), 2))
+    kind, g = _sampled(problem, mesh, element, local, ends)
+    vertex = np.array([np.delete(mesh.elements[e], k) for e, k in zip(element, local, strict=True)])
+    order = np.argsort(vertex.ravel(), kind="stable")
+    vertex, kind, g = vertex.ravel()[order], kind.ravel()[order], g.ravel()[order]
+    pair = vertex[1:] == vertex[:-1]
+    differs = (kind[1:] != kind[:-1]) | (np.abs(g[1:] - g[:-1]) > JUMP * scale)
+    yield from vertex[1:][pair & differs].tolist()
 
 
 def _places(mesh: Mesh, element: np.ndarray, local: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

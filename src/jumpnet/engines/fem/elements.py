@@ -122,7 +122,7 @@ class Refinement:
         if not self._stages:
             return True
         more = (space.size / self._stages[-1].level.space.size) ** GROWTH[space.mesh.dim]
-        return space.size <= self._options.unknowns and self._spent * (1 + more) <= self._seconds
+        return space.size <= self._options.most(space.mesh.dim) and self._spent * (1 + more) <= self._seconds
 
 
 def _size(problem: Problem, options: FEM, across: int) -> float:

@@ -10,17 +10,22 @@ class FEM:
     """Finite elements: `jn.solve(problem, method=jn.FEM(order=4, size=0.1))`.
 
     `order` is the degree of the elements and `size` their diameter; where both are left out, they are refined until the
-    error will do. `unknowns` limits the size of the largest system. On the line the elements choose both by themselves.
+    error will do. `unknowns` limits the size of the largest system (by default 400,000 in the plane, 30,000 in space).
+    On the line the elements choose both by themselves.
     """
 
     order: int | None = None
     size: float | None = None
-    unknowns: int = 400_000
+    unknowns: int | None = None
 
     def __post_init__(self) -> None:
         if self.order is not None and not (isinstance(self.order, int) and 1 <= self.order <= 10):
             raise ModelError(f"order is {self.order!r}; give a whole number from 1 to 10, or leave it out.")
         if self.size is not None and not (isinstance(self.size, int | float) and 0 < self.size < float("inf")):
             raise ModelError(f"size is {self.size!r}; give the diameter of an element, or leave it out.")
-        if not (isinstance(self.unknowns, int) and self.unknowns > 0):
-            raise ModelError(f"unknowns is {self.unknowns!r}; give a positive whole number.")
+        if self.unknowns is not None and not (isinstance(self.unknowns, int) and self.unknowns > 0):
+            raise ModelError(f"unknowns is {self.unknowns!r}; give a positive whole number, or leave it out.")
+
+    def most(self, dim: int) -> int:
+        """The most unknowns."""
+        return self.unknowns or {2: 400_000}.get(dim, 30_000)
