@@ -70,7 +70,7 @@ def test_summaries_are_means_and_worst_cases():
     summary = summarise(row("pde4"), "faithful", [result(1e-9), result(3e-9), refused])
     assert summary.l2 == pytest.approx(2e-9) and summary.linf == pytest.approx(4e-9)
     assert summary.worst == 3e-9 and summary.l2_ratio == pytest.approx(2e-9 / 2.33e-9)
-    assert summary.converged == 2 and summary.statuses == "2 converged, 1 refused"
+    assert summary.converged == 2 and summary.statuses == "2 loss met, 1 refused"
     assert summarise(row("pde4"), "default", [refused]).l2 is None
 
 

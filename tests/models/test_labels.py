@@ -1,5 +1,7 @@
 """Labels that the program chooses or leaves out: dim="auto", given labels, no label; how networks with them begin."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ import jumpnet as jn
 from jumpnet.charts import choose_atlases
 from jumpnet.collocation import Points, Stream, collocate
 from jumpnet.driver.embedding import _dims
-from jumpnet.driver.labels import initial
+from jumpnet.driver.labels import initial, initial_raw, resolve_labels
 from jumpnet.experiments import problems
 from jumpnet.models import CategoricalEmbedding, Deep, System, Unlabelled, suggested_dim
 from jumpnet.rows import values
@@ -35,8 +37,6 @@ def test_a_training_that_does_not_converge_gets_longer_labels():
 
 
 def test_one_that_converges_does_not():
-    from dataclasses import replace
-
     easy = {**SHORT, "optimizer": replace(SHORT["optimizer"], tol=1e9)}
     solution = jn.solve(problems.pde1(10), model=CategoricalEmbedding(dim="auto", neurons=8), charts="local", **easy)
     assert solution.status.ok and len(solution.settings["embedding"]) == 1
@@ -96,3 +96,35 @@ def test_a_number_for_each_of_many_pieces_begins_with_steep_neurons(charts, in_x
 def test_all_others_begin_as_before(model, pieces):
     _, theta, plain = started(model.network(1, pieces), "local", pieces)
     np.testing.assert_array_equal(theta, plain)
+
+
+@pytest.mark.parametrize(
+    "model", [jn.models.ScalarEncoding(tuple(range(10))), CategoricalEmbedding(), jn.models.OneHot()]
+)
+def test_in_the_papers_coordinates_networks_begin_as_they_would_in_scaled_ones(model):
+    network = model.network(1, 10)
+    system, _, plain = started(network, "paper", 10)
+    theta, x, piece = initial_raw(system, np.random.default_rng(3)), system.rows.sites.x, system.rows.sites.cell
+    low, high = x.min(), x.max()
+    scaled = (2 * x - low - high) / (high - low)
+    if network.numbered:  # its labels, too
+        before = jn.models.ScalarEncoding(tuple(np.linspace(-1, 1, 10))).network(1, 10)
+    else:
+        before = network
+    want = before.values(plain, replace(system.rows.sites, x=scaled))
+    np.testing.assert_allclose(network.values(theta, system.rows.sites), want, rtol=1e-5)
+    assert 0 < piece.max() < 10 and not np.allclose(theta, plain)
+
+
+def test_the_papers_labels_are_means_of_u_and_divided_ones_of_f():
+    parts = jn.Partition.chain([0.0, 1.0, 2.0])
+    means = {"mean-u": (2.0, 4.0), "mean-f": (0.5, 1.0)}
+    for labels, expected in means.items():
+        model = jn.models.ScalarEncoding(labels=labels)
+        found = resolve_labels(model, parts, u=_steps, f=_steps, raw=True, seed=0)
+        assert found.labels == expected
+
+
+def _steps(piece, x):
+    """2 in the first piece, 4 in the second."""
+    return np.full(len(x), 2.0 * (piece + 1))

@@ -236,7 +236,11 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="Both settings, reduced: a few minutes.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Compute also what is in the directory already.")] = False,
     stored: Annotated[
-        bool, typer.Option("--stored", help="Compute nothing: write the page about what is in the directory.")
+        bool,
+        typer.Option("--stored", help="Compute nothing: write the page about the directory's and the recorded trials."),
+    ] = False,
+    recorded: Annotated[
+        bool, typer.Option("--recorded", help="Count trials as done that came with the package, and compute the rest.")
     ] = False,
     output: Directory = "results",
     steps: Annotated[
@@ -246,7 +250,7 @@ def reproduce(
     """Compute the paper's tables and figures beside the paper's numbers; goes on where it was interrupted."""
     from jumpnet.cli.reproduce import Options, run
 
-    options = Options(trials, setting, models, steps, jobs, cluster, quick, again, stored)
+    options = Options(trials, setting, models, steps, jobs, cluster, quick, again, stored, recorded)
     raise typer.Exit(run(ctx.obj, tables or ["all"], options, output))
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 # Heading and width of each column.
 COLUMNS = (
-    ("", 34), ("L2", 9), ("paper", 9), ("ratio", 7), ("Linf", 9), ("paper", 9), ("ratio", 7), ("trials", 6),
-    ("steps", 6), ("seconds", 8), ("", 0),
+    ("", 34), ("L2", 9), ("median", 9), ("worst", 9), ("paper", 9), ("ratio", 7), ("Linf", 9), ("paper", 9),
+    ("ratio", 7), ("trials", 6), ("steps", 6), ("seconds", 8), ("", 0),
 )  # fmt: skip
 
 PICTURE_DPI = 60  # a file has twice as much: enough for a page, and small enough to be kept with the sources
@@ -39,19 +39,22 @@ class Options:
     quick: bool = False
     again: bool = False
     stored: bool = False
+    recorded: bool = False
 
 
 def run(session: Session, tables: Sequence[str], options: Options, output: str) -> int:
     """Compute what is not in the directory yet, print each line when it is complete, then write the page."""
     from jumpnet.driver.trials import cores
     from jumpnet.experiments.cost import spoken
+    from jumpnet.experiments.recorded import Recorded
     from jumpnet.experiments.reproduction import Reproduction
     from jumpnet.experiments.store import Store
 
     wanted = _wanted(tables, options)
     wanted.lines()  # says what is wrong before anything is made
     folder = output_directory(output)
-    store = Store(folder / ("quick" if options.quick else "trials"))
+    recorded = Recorded() if options.stored or options.recorded else None
+    store = Store(folder / ("quick" if options.quick else "trials"), recorded)
     found = Reproduction(wanted, store, again=options.again)
     waiting, jobs = 0 if options.stored else len(found.waiting), options.jobs or cores()
     if waiting:
@@ -61,14 +64,14 @@ def run(session: Session, tables: Sequence[str], options: Options, output: str) 
         session.say(f"{waiting} trials to compute, {where}{kept}; about {left} (an estimate from their sizes)")
     session.say("".join(_cell(heading, width, k) for k, (heading, width) in enumerate(COLUMNS)).rstrip())
     for line in found.lines:
-        if found.complete(line):
-            session.out.print(_line(found.summary(line)), soft_wrap=True)
+        if found.complete(line) or (options.stored and found.summary(line).records):
+            session.out.print(_line(found.summary(line), wanted.quick), soft_wrap=True)
     with _overall(session, found, 1 if options.cluster else jobs) as advance:
         for trial, _ in () if options.stored else found.run(min(jobs, max(waiting, 1)), options.cluster):
             advance(str(trial.row))
             line = found.line_of(trial)
             if found.complete(line):
-                session.out.print(_line(found.summary(line)), soft_wrap=True)
+                session.out.print(_line(found.summary(line), wanted.quick), soft_wrap=True)
                 _write_numbers(session, folder, found)
     _write_numbers(session, folder, found)
     _write_page(session, folder, found, wanted)
@@ -117,24 +120,27 @@ def _overall(session: Session, found: "Reproduction", workers: int) -> Iterator[
         yield lambda last: shown.update(task, advance=1, description=words(last))
 
 
-def _line(summary: "Summary") -> Text:
+def _line(summary: "Summary", quick: bool) -> Text:
+    """A line of the table; a quick run is compared with nothing."""
     row = summary.row
     cells = (
         f"{row}{'' if summary.setting == 'default' else ', ' + summary.setting}",
         _number(summary.l2),
-        "fails" if row.failed else _number(row.l2),
-        _ratio(summary.l2_ratio),
+        _number(summary.median),
+        _number(summary.worst),
+        "-" if quick else "fails" if row.failed else _number(row.l2),
+        "-" if quick else _ratio(summary.l2_ratio),
         _number(summary.linf),
-        _number(row.linf),
-        _ratio(summary.linf_ratio),
+        "-" if quick else _number(row.linf),
+        "-" if quick else _ratio(summary.linf_ratio),
         str(len(summary.records)),
         "-" if summary.steps is None else f"{summary.steps:.0f}",
         f"{summary.seconds:.1f}",
-        summary.statuses,
+        summary.statuses + ("" if summary.judged is None else f", judged {summary.judged:.1e}"),
     )
     line = Text()
     for k, (cell, (_, width)) in enumerate(zip(cells, COLUMNS, strict=True)):
-        good = {3: summary.l2_ratio, 6: summary.linf_ratio}.get(k)
+        good = None if quick else {5: summary.l2_ratio, 8: summary.linf_ratio}.get(k)
         style = "" if good is None else "green" if good <= 1 else "yellow"
         line.append(_cell(cell, width, k), style=style)
     line.rstrip()

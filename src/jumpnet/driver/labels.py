@@ -27,7 +27,7 @@ def resolve_labels(
     """The model with numbers for labels; `u` and `f` give values in a piece, None where unknown.
 
     Means give the pieces an order, and labels are evenly spaced in it: means themselves come in clusters, which no
-    smooth network can take apart. `raw` labels are the paper's, the means divided by the largest.
+    smooth network can take apart. `raw` labels are the paper's: the means of u, or those of f divided by the largest.
     """
     if not isinstance(model, ScalarEncoding | Deep) or not isinstance(model.labels, str):
         return model
@@ -47,7 +47,10 @@ def resolve_labels(
             f'labels "{model.labels}" are {means.tolist()}: equal means cannot tell pieces apart; '
             'use labels="index" or CategoricalEmbedding().'
         )
-    labels = means / largest if raw else np.linspace(-1, 1, partition.size)[means.argsort().argsort()]
+    if raw:
+        labels = means if model.labels == "mean-u" else means / largest
+    else:
+        labels = np.linspace(-1, 1, partition.size)[means.argsort().argsort()]
     return replace(model, labels=tuple(labels.tolist()))
 
 
@@ -72,3 +75,19 @@ def initial(system: System, rng: np.random.Generator) -> np.ndarray:
         return theta
     at = rng.integers(len(x), size=network.neurons)
     return network.steepened(theta, slopes, np.column_stack([x[at], label[sites.cell[at]]]))
+
+
+def initial_raw(system: System, rng: np.random.Generator) -> np.ndarray:
+    """Random parameters for inputs in their own units: those drawn for inputs in [-1, 1], in terms of these.
+
+    Coordinates from 0 to 2 pi and labels from 0 to 9 would otherwise put nearly all neurons' steps at one end.
+    """
+    network, x = system.network, np.asarray(system.rows.sites.x)
+    theta = network.initial(rng)
+    if not isinstance(network, Shallow):
+        return theta
+    lower, upper = x.min(axis=0), x.max(axis=0)
+    if network.numbered:
+        label = np.asarray(network.encoding)
+        lower, upper = np.r_[lower, label.min()], np.r_[upper, label.max()]
+    return network.stretched(theta, (lower + upper) / 2, (upper - lower) / 2)

@@ -16,6 +16,11 @@ Preset = Literal["paper"]
 # Label numbers of a default model: with five, 100 pieces converge, at a tenth of the time that 15 take (fa2, pde1).
 MOST_LABELS = 5
 
+# Damping over the loss in the paper's setting, which leaves it open: in its coordinates and units a hundred times ours.
+# Chosen by training and held-out losses of seeds 100 to 102 (benchmarks/paper_setting.py): fa2[10] CE D=1 reaches the
+# tolerance in 80 steps instead of not in 1000, and 1e-1 can hardly be told from it.
+PAPER_DAMPING = 1e-2
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -51,13 +56,18 @@ def resolve(
     paper = preset == "paper"
     return Settings(
         model=model or default_model(dim, pieces),
-        optimizer=optimizer or (LevenbergMarquardt(step="qr", polish=0, stall=None) if paper else LevenbergMarquardt()),
+        optimizer=optimizer or (paper_optimizer() if paper else LevenbergMarquardt()),
         points=paper_points(dim) if points is None and paper else None if points is None else Points.of(points),
         charts=charts if charts is not None else "paper" if paper else "auto",
         weights=weights or ("paper" if paper else "equilibrated"),
         scaled=not paper,
         starts=1 if paper else 3,
     )
+
+
+def paper_optimizer(steps: int = 1000) -> LevenbergMarquardt:
+    """Levenberg-Marquardt by QR with the paper's stops: a loss of 1e-15 or 1000 steps, no polishing, no restarts."""
+    return LevenbergMarquardt(step="qr", steps=steps, polish=0, stall=None, damping=PAPER_DAMPING)
 
 
 def default_model(dim: int, pieces: int) -> Model:

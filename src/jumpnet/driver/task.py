@@ -65,7 +65,9 @@ class Task:
             run = checkpoint.run(seed, fingerprint(rows, self.networks, self.atlases, optimizer, starts))
             train_on, before = run.minimise, run.seconds_before
         told = with_names(progress, train_rows.terms)
-        taken, result = train(candidates, optimizer, seed=seed, starts=starts, progress=told, minimise=train_on)
+        raw = self.settings.charts == "paper"
+        options = {"seed": seed, "starts": starts, "raw": raw, "progress": told, "minimise": train_on}
+        taken, result = train(candidates, optimizer, **options)
         residual = taken.unseen.residual(result.theta)
         held_out_loss = float(residual @ residual)
         status = result.status

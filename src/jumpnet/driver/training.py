@@ -62,19 +62,22 @@ def train(
     seed: int,
     starts: int,
     progress: Progress | None,
+    raw: bool = False,
     minimise: Minimise = minimise,
 ) -> tuple[Candidate, Result]:
     """The best parameters that `starts` random starts of each candidate lead to, and the candidate they belong to.
 
-    Candidates come with fewer coordinates first.
+    Candidates come with fewer coordinates first. `raw` says that coordinates and labels are not scaled to [-1, 1].
     """
     trials = [
-        Trial(candidate, initial(candidate.system, seed, start)) for candidate in candidates for start in range(starts)
+        Trial(candidate, initial(candidate.system, seed, start, raw))
+        for candidate in candidates
+        for start in range(starts)
     ]
     budget, spent = optimizer.stop.steps, 0
     if len(trials) == 1 or budget < 2 * len(trials) * TRIAL_STEPS:
         system = candidates[-1].system
-        result, _ = minimise(optimizer, system, initial(system, seed, 0), progress=progress)
+        result, _ = minimise(optimizer, system, initial(system, seed, 0, raw), progress=progress)
         return candidates[-1], result
     if len(candidates) == 1:
         return _trained(trials, optimizer, 0, progress, minimise)
@@ -154,9 +157,10 @@ def refitted(system: System, result: Result, tol: float) -> Result:
     return replace(result, theta=theta, loss=loss, status=status, history=history)
 
 
-def initial(system: System, seed: int, start: int) -> np.ndarray:
+def initial(system: System, seed: int, start: int, raw: bool = False) -> np.ndarray:
     """Initial parameters of a seed's start; start 0 is what a single start would use."""
-    return labels.initial(system, np.random.default_rng([seed, int(Stream.WEIGHTS), start]))
+    rng = np.random.default_rng([seed, int(Stream.WEIGHTS), start])
+    return labels.initial_raw(system, rng) if raw else labels.initial(system, rng)
 
 
 def joined(first: History, second: History) -> History:

@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from jumpnet.experiments.tables import NETWORKS
+from jumpnet.experiments.tables import TRAINED
 from jumpnet.experiments.trial import Record, Trial
 
 # Operations per second of the factorisations, seconds per step beside them, seconds of a first call: of one core of an
 # ordinary machine, to an order of magnitude. What is measured while a run goes on corrects them.
 RATE, STEP, START = 8e9, 1.5e-3, 3.0
 STEPS = 600  # a typical training; the paper's ends at its limit more often
-TRAINED = (*NETWORKS, "separate", "plain")
 PROGRAM = 5.0  # seconds of `solve` by itself, of finite elements
 
 

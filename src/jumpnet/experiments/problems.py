@@ -2,8 +2,9 @@
 
 `fa1`, `fa2` and `pde1` to `pde5` are the experiments of the paper on categorical embeddings (function
 approximation and manufactured interface problems). `inclusion` and `ellipse_inclusion` are not manufactured:
-their solutions have singularities inside the hole of the background, as real ones do. `ellipsoid3d` and
-`sphere6d` are of the kind that the predecessor, the discontinuity-capturing shallow network, was shown on.
+their solutions have singularities inside the hole of the background, as real ones do. `dcsnn3d` and `dcsnn6d` are two
+examples that the predecessor, the discontinuity-capturing shallow network, was shown on; `dcsnn10d` is its kind in ten
+dimensions; `ellipsoid3d` and `sphere6d` are similar.
 """
 
 from __future__ import annotations
@@ -218,6 +219,35 @@ def sphere6d() -> Problem:
         Partition(Ball(origin, 0.6), [Ball(origin, 0.5)]),
         u=["exp((x1 + x2 + x3 + x4 + x5 + x6)/2)", "sin(x1)*cos(x2) + sin(x3)*cos(x4) + sin(x5)*cos(x6)"],
         A=[1.0, 1000.0],
+    )
+
+
+def dcsnn3d() -> Problem:
+    """The predecessor's example in space: an ellipsoid in a cube, conductivities 1 inside and 1e-3 outside."""
+    return manufactured(
+        Partition(Box((-1, -1, -1), (1, 1, 1)), [Ellipsoid((0, 0, 0), (0.7, 0.5, 0.3))]),
+        u=["sin(x1)*sin(x2)*sin(x3)", "exp(x1 + x2 + x3)"],
+        A=[1e-3, 1.0],
+    )
+
+
+def dcsnn6d() -> Problem:
+    """The predecessor's example in six dimensions: a ball of radius 0.5 in one of radius 0.6."""
+    return _balls(6)
+
+
+def dcsnn10d() -> Problem:
+    """The same in ten dimensions."""
+    return _balls(10)
+
+
+def _balls(dim: int) -> Problem:
+    """exp(x1 + x2 + ...) in a ball of radius 0.5, sin(x1) sin(x2) ... around it, conductivities 1 and 1e-3."""
+    origin, names = (0.0,) * dim, [f"x{i + 1}" for i in range(dim)]
+    return manufactured(
+        Partition(Ball(origin, 0.6), [Ball(origin, 0.5)]),
+        u=["*".join(f"sin({x})" for x in names), f"exp({' + '.join(names)})"],
+        A=[1e-3, 1.0],
     )
 
 

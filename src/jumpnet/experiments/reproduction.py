@@ -10,7 +10,7 @@ from jumpnet.experiments.cost import Clock
 from jumpnet.experiments.running import Done, in_processes, in_turn, on_cluster
 from jumpnet.experiments.store import Store
 from jumpnet.experiments.summary import Summary, summarise
-from jumpnet.experiments.tables import NAMES, STUDIES, Row, rows
+from jumpnet.experiments.tables import NAMES, STUDIES, Row, experiment_names, rows
 from jumpnet.experiments.trial import DETERMINED, Record, Setting, Trial
 
 # Steps of a training in a quick run, by setting: enough to see that it works, not what it reaches.
@@ -116,8 +116,8 @@ class Reproduction:
 
 
 def by_experiment(summaries: Sequence[Summary]) -> dict[str, list[Summary]]:
-    """Summaries by the experiment they belong to."""
+    """Summaries by the experiment they belong to, in the order of the page."""
     found = defaultdict(list)
     for summary in summaries:
         found[summary.row.table].append(summary)
-    return dict(found)
+    return {name: found[name] for name in experiment_names() if name in found}

@@ -1,4 +1,4 @@
-"""Results on disk: one file for each trial, written whole or not at all.
+"""Results on disk: one file for each trial, written whole or not at all; behind them, those recorded with the package.
 
 A trial is done if its file is there and was made from the same settings. Nothing can be lost by an interruption or
 counted twice: two runs of a trial have the same file.
@@ -12,19 +12,26 @@ from pathlib import Path
 from typing import Any
 
 from jumpnet.errors import SolutionError
+from jumpnet.experiments.recorded import Recorded
 from jumpnet.experiments.trial import Record, Trial
 
 LARGEST = 10_000_000  # bytes; a trial's file is a few thousand
 
 
 class Store:
-    """The trials in a directory."""
+    """The trials in a directory; those it does not have are looked up among the `recorded` ones, if given."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, recorded: Recorded | None = None):
         self.folder = folder
+        self.recorded = recorded
 
     def get(self, trial: Trial) -> Record | None:
         """The trial's result; None if there is none, if it cannot be read, or if it was made from other settings."""
+        found = self._own(trial)
+        return self.recorded.get(trial) if found is None and self.recorded is not None else found
+
+    def _own(self, trial: Trial) -> Record | None:
+        """The result in the directory."""
         path = self._path(trial)
         try:
             if path.stat().st_size > LARGEST:
@@ -33,7 +40,7 @@ class Store:
         except (OSError, ValueError):
             return None
         good = isinstance(record, dict) and record.get("trial") == trial.name and record.get("spec") == trial.spec
-        incomplete = trial.row.keep == "solution" and "l2" in record and self.solution(trial) is None
+        incomplete = trial.row.keep == "solution" and "l2" in record and not path.with_suffix(".jumpnet").is_file()
         return record if good and not incomplete else None
 
     def put(self, trial: Trial, record: Record) -> None:
@@ -51,7 +58,9 @@ class Store:
     def solution(self, trial: Trial) -> Path | None:
         """The file of a trial's solution, where the row keeps it."""
         path = self._path(trial).with_suffix(".jumpnet")
-        return path if path.is_file() else None
+        if path.is_file():
+            return path
+        return None if self.recorded is None else self.recorded.solution(trial)
 
     def _path(self, trial: Trial) -> Path:
         return self.folder / f"{trial.name}.json"

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jumpnet.experiments.tables import Row
+from jumpnet.experiments.tables import TRAINED, Row
 from jumpnet.experiments.trial import Record, Setting
+
+# A training that has met the paper's tolerance, whatever was found out about its error afterwards.
+LOSS_MET = ("converged", "trained")
 
 
 @dataclass(frozen=True)
@@ -20,8 +23,8 @@ class Summary:
 
     @property
     def l2(self) -> float | None:
-        """The mean L2 error; None where no trial has one."""
-        return self._mean("l2")
+        """The mean L2 error, in the row's measure; None where no trial has one."""
+        return self._mean(self.row.measure)
 
     @property
     def linf(self) -> float | None:
@@ -31,12 +34,28 @@ class Summary:
     @property
     def median(self) -> float | None:
         """The median L2 error: a mean over trials is mostly that of the worst one."""
-        return self._mean("l2", np.median)
+        return self._mean(self.row.measure, np.median)
 
     @property
     def worst(self) -> float | None:
         """The L2 error of the worst trial."""
-        return self._mean("l2", np.max)
+        return self._mean(self.row.measure, np.max)
+
+    @property
+    def spread(self) -> float | None:
+        """The geometric standard deviation of the L2 errors: the factor by which trials differ; None for one trial."""
+        errors = [e for record in self.records if (e := record.get(self.row.measure) or 0.0) > 0]
+        return float(np.exp(np.std(np.log(errors)))) if len(errors) > 1 else None
+
+    @property
+    def judged(self) -> float | None:
+        """The median of the errors that were found by solving for them; None where no trial was judged."""
+        return self._mean("judged", np.median)
+
+    @property
+    def median_ratio(self) -> float | None:
+        """The median L2 error over the paper's mean."""
+        return ratio(self.median, self.row.l2)
 
     @property
     def l2_ratio(self) -> float | None:
@@ -71,14 +90,18 @@ class Summary:
 
     @property
     def converged(self) -> int:
-        """How many trials met the tolerance."""
-        return sum(record["status"] == "converged" for record in self.records)
+        """How many trials met the tolerance; of a training, that of the loss."""
+        return sum(record["status"] in LOSS_MET for record in self.records)
 
     @property
     def statuses(self) -> str:
-        """How the trials ended, such as 8 converged, 2 stalled."""
-        counts = Counter(record["status"].replace("_", " ") for record in self.records)
+        """How the trials ended, such as 8 loss met, 2 stalled."""
+        counts = Counter(self._ending(record["status"]) for record in self.records)
         return ", ".join(f"{count} {status}" for status, count in counts.most_common())
+
+    def _ending(self, status: str) -> str:
+        met = self.row.method in TRAINED and status in LOSS_MET
+        return "loss met" if met else status.replace("_", " ")
 
     def record(self) -> dict[str, str | int | float | None]:
         """One line of a results file."""
@@ -98,18 +121,25 @@ class Summary:
             "L2": self.l2,
             "L2_median": self.median,
             "L2_worst": self.worst,
+            "L2_spread": self.spread,
+            "judged": self.judged,
             "Linf": self.linf,
             "paper_L2": row.l2,
             "paper_Linf": row.linf,
             "L2_ratio": self.l2_ratio,
+            "L2_median_ratio": self.median_ratio,
             "Linf_ratio": self.linf_ratio,
             "loss": self.loss,
             "steps": self.steps,
             "seconds": self.seconds,
         }
 
+    def mean_of(self, name: str) -> float | None:
+        """The mean of another of the errors that trials keep."""
+        return self._mean(name)
+
     def _mean(self, name: str, how=np.mean) -> float | None:
-        values = [record[name] for record in self.records if name in record]
+        values = [record[name] for record in self.records if record.get(name) is not None]
         return float(how(values)) if values else None
 
 

@@ -22,11 +22,12 @@ from jumpnet.models import CategoricalEmbedding, Deep, Model, OneHot, ScalarEnco
 from jumpnet.problem import Problem
 
 NAMES = ("fa1", "fa2", "pde1", "pde2", "pde3", "pde4", "pde5")  # the tables
-STUDIES = ("optimizers", "maps", "embedding")  # figures, and what the paper only mentions
+STUDIES = ("optimizers", "maps", "embedding", "predecessors")  # figures, what the paper only mentions, its predecessor
 CHAINS = ("fa2", "pde1")  # 1-D problems, with a number of pieces to choose
 # The paper's networks, its alternatives, what `solve` does by itself, and classical methods.
 NETWORKS = ("CE", "SE", "OH")
-METHODS = (*NETWORKS, "separate", "plain", "solve", "FEM", "FVM")
+TRAINED = (*NETWORKS, "separate", "plain")
+METHODS = (*TRAINED, "solve", "FEM", "FVM")
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class Row:
     """A row of a table: what is run, and what the paper reports for it.
 
     `l2` and `linf` are None where the paper has no number; `published` says whether it has the row. `trials` is the
-    most that are run, `keep` what is kept of a trial beside its numbers.
+    most that are run, `keep` what is kept of a trial beside its numbers, `measure` which
+    of its errors is compared.
     """
 
     table: str
@@ -55,6 +57,8 @@ class Row:
     unknowns: int = 0
     fitted: bool = True
     setting: str = ""
+    weights: str = ""
+    measure: str = "l2"
     trials: int = 10**6
     keep: str = ""
     study: bool = False
@@ -135,6 +139,11 @@ class Experiment:
     title: str
     rows: tuple[Row, ...]
     remark: str = ""
+
+
+def experiment_names() -> tuple[str, ...]:
+    """All experiments, in the order of the page."""
+    return (*NAMES, *STUDIES)
 
 
 @cache

@@ -14,10 +14,13 @@ from typing import Any, Literal
 import numpy as np
 
 from jumpnet import optim
+from jumpnet.collocation import Stream
 from jumpnet.driver import approximate, solve
 from jumpnet.driver.progress import Progress
+from jumpnet.driver.settings import paper_optimizer
 from jumpnet.errors import JumpnetError, JumpnetWarning
 from jumpnet.experiments.tables import Row
+from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.optim import History, LevenbergMarquardt, Optimizer, Status
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
@@ -29,6 +32,8 @@ Record = dict[str, Any]
 PACKAGES = ("jumpnet", "jax", "numpy", "scipy", "ngsolve")
 # Points of a history that are kept: more than a figure shows.
 HISTORY_POINTS = 400
+# A measure of rows: the relative error at points with uniform radius and angles, and how many of them.
+SPHERICAL, SPHERICAL_POINTS = "relative_l2_spherical", 10_000
 # Rows without a random number: one trial says all.
 DETERMINED = ("FEM", "FVM")
 
@@ -58,8 +63,7 @@ class Trial:
             return made(**given | ({"steps": min(self.steps, given["steps"])} if self.steps else {}))
         if self.steps is None:
             return None
-        faithful = {"step": "qr", "polish": 0, "stall": None} if self.setting == "faithful" else {}
-        return LevenbergMarquardt(steps=self.steps, **faithful)
+        return paper_optimizer(self.steps) if self.setting == "faithful" else LevenbergMarquardt(steps=self.steps)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -67,6 +71,8 @@ class Trial:
         if self.row.method == "solve":
             return {"seed": self.seed} | ({} if self.steps is None else {"optimizer": self.optimizer})
         options = {"model": self.row.model, "points": self.row.counts, "seed": self.seed, "optimizer": self.optimizer}
+        if self.row.weights:
+            options["weights"] = self.row.weights
         return options | ({"preset": "paper"} if self.setting == "faithful" else {"charts": self.row.charts})
 
     @property
@@ -108,14 +114,20 @@ def _computed(trial: Trial, progress: bool | Progress) -> Record:
         assert isinstance(stated, Problem)
         return _measured(fem(stated, order=row.order, unknowns=row.unknowns, fitted=row.fitted))
     options: dict[str, Any] = {**trial.options, "progress": progress}
-    solution = solve(stated, **options) if isinstance(stated, Problem) else approximate(*stated, **options)
+    if isinstance(stated, Problem):
+        # A row is about its training, and its error is known: only what `solve` does by itself is judged as well.
+        solution = solve(stated, **options, verify="auto" if row.method == "solve" else False)
+    else:
+        solution = approximate(*stated, **options)
     if solution.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
-    return _measured(solution) | _kept(solution, row.keep)
+    found = _measured(solution) | _kept(solution, row.keep)
+    return found | ({SPHERICAL: spherical_error(solution)} if row.measure == SPHERICAL else {})
 
 
 def _measured(solution: Solution) -> Record:
-    errors = solution.errors()
+    errors, verdict = solution.errors(), solution.verdict
+    judged = {} if verdict is None or not verdict.decided else {"judged": verdict.rms}
     return {
         "status": solution.status.name.lower(),
         "message": str(solution.status),
@@ -129,7 +141,23 @@ def _measured(solution: Solution) -> Record:
         "steps": solution.steps,
         "parameters": solution.settings.get("unknowns", solution.network.size),
         "how": str(solution.settings.get("method", solution.settings.get("model", ""))),
+        **judged,
     }
+
+
+def spherical_error(solution: Solution) -> float:
+    """The relative L2 error at points whose radius and angles are uniform, in a domain that is a ball at the origin."""
+    parts, exact = solution.partition, solution.exact
+    assert parts is not None and exact is not None
+    rng, count = np.random.default_rng([solution.seed, int(Stream.TEST), 2]), SPHERICAL_POINTS
+    angles = np.c_[rng.uniform(0, np.pi, (count, parts.dim - 2)), rng.uniform(0, 2 * np.pi, count)]
+    x = np.repeat(parts.bounds[1][0] * rng.uniform(size=(count, 1)), parts.dim, axis=1)
+    for k, angle in enumerate(angles.T):
+        x[:, k] *= np.cos(angle)
+        x[:, k + 1 :] *= np.sin(angle)[:, None]
+    piece = parts.label(x)
+    u = piecewise_values(exact, x, piece)
+    return float(np.linalg.norm(solution(x, piece) - u) / np.linalg.norm(u))
 
 
 def _kept(solution: Solution, what: str) -> Record:

@@ -192,6 +192,19 @@ class Shallow:
         b = -np.sum(W * through.T, axis=0)
         return np.concatenate([W.ravel(), b, theta[(inputs + 1) * n :]])
 
+    def stretched(
+        self,
+        theta: Float[np.ndarray, " parameters"],
+        middle: Float[np.ndarray, " some_inputs"],
+        half: Float[np.ndarray, " some_inputs"],
+    ) -> Float[np.ndarray, " parameters"]:
+        """Parameters that make of [middle - half, middle + half] what `theta` makes of [-1, 1]; the first inputs."""
+        inputs, n, some = self.inputs + self.labels, self.neurons, len(middle)
+        W = theta[: inputs * n].reshape(inputs, n).copy()
+        W[:some] /= np.where(half > 0, half, 1.0)[:, None]
+        b = theta[inputs * n : (inputs + 1) * n] - middle @ W[:some]
+        return np.concatenate([W.ravel(), b, theta[(inputs + 1) * n :]])
+
 
 @cache
 def _identity(cells: int) -> tuple[tuple[float, ...], ...]:

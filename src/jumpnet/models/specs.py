@@ -80,7 +80,7 @@ class ScalarEncoding:
 
     `labels`: "index" (0, 1, 2, ...), "mean-u" or "mean-f" (in the order of the means over the pieces, which the driver
     computes), evenly spaced in [-1, 1]; or the numbers themselves. With the paper's charts the labels are the paper's:
-    the index as it is, the means divided by the largest.
+    the index as it is, the means of u, the means of f divided by the largest.
     """
 
     labels: Labels = "index"
