@@ -172,7 +172,7 @@ class _Track:
         return {
             number: rms(after.values - former.values) / former.residual
             for number, former in enumerate(self._levels)
-            if after.residual <= SATURATION * former.residual
+            if former.residual > 0 and after.residual <= SATURATION * former.residual
         }
 
     def _reliability(self, after: Level) -> float:
