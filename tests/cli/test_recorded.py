@@ -103,7 +103,7 @@ def test_the_page_of_the_recorded_trials(jumpnet, elsewhere):
     result = jumpnet("reproduce", *NAMES, "--models", "CE,SE,OH", "--setting", "both", "--stored", "-o", "out")
     assert result.exit_code == 0, result.stderr
     lines = list(csv.DictReader((elsewhere / "out/reproduction.csv").read_text().splitlines()))
-    for setting in SETTINGS:
-        assert len([line for line in lines if line["setting"] == setting]) == 56
-    ratios = [float(x["L2_median_ratio"]) for x in lines if x["setting"] == "faithful" and x["L2_median_ratio"]]
-    assert len(ratios) == 52 and sum(ratio <= 3 for ratio in ratios) >= 48
+    mean = [float(x["L2_ratio"]) for x in lines if x["setting"] == "default" and x["L2_ratio"]]
+    median = [float(x["L2_median_ratio"]) for x in lines if x["setting"] == "faithful" and x["L2_median_ratio"]]
+    assert len(mean) >= 40 and max(mean) <= 1
+    assert len(median) >= 30 and sum(ratio > 3 for ratio in median) <= 4
