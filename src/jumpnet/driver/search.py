@@ -172,7 +172,7 @@ class _Track:
         return {
             number: rms(after.values - former.values) / former.residual
             for number, former in enumerate(self._levels)
-            if after.residual <= SATURATION * former.residual
+            if former.residual > 0 and after.residual <= SATURATION * former.residual
         }
 
     def _reliability(self, after: Level) -> float:
@@ -216,7 +216,8 @@ def attempt(solver: DirectSolver, goal: Goal, progress: Progress | None = None, 
     """
     track = _Track(goal, progress, MOST_LEVELS)
     try:
-        status = _grow(track, solver, otherwise=not cut or Cells.possible(solver.problem.partition))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is no success
+            status = _grow(track, solver, otherwise=not cut or Cells.possible(solver.problem.partition))
         if cut and status is not Status.CONVERGED and Cells.possible(solver.problem.partition):
             status = _cut(track, solver)
     except KeyboardInterrupt:

@@ -24,7 +24,7 @@ Verify = bool | Literal["auto"]
 # A coefficient that varies more than this within a piece: the method's own estimate is not relied on.
 MOST_VARIATION = 10.0
 # Points at which the variation of u is taken.
-POINTS = 1000
+POINTS = 4000
 # What a judged answer may be called; others were interrupted or never began.
 JUDGED = (
     Status.CONVERGED,
@@ -54,7 +54,7 @@ def verified(problem: Problem, found: Solution, goal: Goal, verify: Verify, need
     skipped = verify == "auto" and found.status.ok and not (doubts or needed)
     if verify is False or found.status not in JUDGED or skipped:
         return found
-    x, piece = problem.partition.sample_interior(POINTS, seed=[found.seed, int(Stream.TEST), 3])
+    x, piece = problem.partition.sample_interior(POINTS, seed=[found.seed, int(Stream.TEST), 3], method="even")
     enough = goal.of(found(x, piece))
     most = {dim: max(4 * int(found.settings.get("unknowns", 0)), n) for dim, n in JudgeOptions().unknowns.items()}
     verdict = judge(found, tol=enough, options=JudgeOptions(unknowns=most))

@@ -8,12 +8,15 @@ from jumpnet.fe.meshing import arrays_of, curved_mesh
 from jumpnet.fe.simplex import gauss
 from jumpnet.geometry import Partition
 from jumpnet.problem import Problem
+from jumpnet.problem.resolution import survey
 
 # Where no mesh comes of a size, or its elements fold, this part of it is tried, then a lower order.
 SMALLER = 0.5
 # The volume of a piece in a mesh may be off by a part of itself, and by a part of the domain's: volumes of shapes
 # without closed forms are sampled (geometry/sampling.py).
 OFF, SAMPLED = 0.02, 1e-3
+# Elements are so many times as large as the boxes in which data look smooth (heuristic: those have five points across).
+LEAVES = 2.0
 
 
 def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
@@ -21,10 +24,10 @@ def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
     parts = problem.partition
     kinds = {name: condition.kind for name, condition in problem.boundary.items()}
     axes = [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
-    why = ""
+    why, finer = "", _finer(problem, size)
     for part, curved in ((1.0, order), (SMALLER, order), (SMALLER, max(order // 2, 2)), (SMALLER**2, 2)):
         try:
-            mesh = arrays_of(curved_mesh(parts, part * size, curved, axes), curved, parts, axes)
+            mesh = arrays_of(curved_mesh(parts, part * size, curved, axes, finer), curved, parts, axes)
         except GeometryError:
             raise
         except Exception as error:  # whatever netgen raises
@@ -37,6 +40,16 @@ def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
         else:
             return mesh
     raise GeometryError(why)
+
+
+def _finer(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]:
+    """Where elements must be smaller for the data that were found there, and how large they may be."""
+    looked = survey(problem)
+    found = []
+    for places in (*looked.pieces.values(), *looked.boundary.values(), *looked.interfaces.values()):
+        small = np.flatnonzero(LEAVES * places.size < size)
+        found += [(places.x[0, k], LEAVES * float(places.size[k])) for k in small]
+    return found
 
 
 def _lacking(parts: Partition, mesh: Mesh) -> str:

@@ -12,6 +12,7 @@ from itertools import combinations, permutations
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from jumpnet.errors import GeometryError
 from jumpnet.fe.simplex import Lagrange, face_points, gauss, lagrange
 
 FACTOR = 0.2  # by which graded elements shrink towards a vertex: between the best in theory, 0.15, and a half
@@ -318,7 +319,12 @@ def on_faces(mesh: Mesh, element: np.ndarray, local: np.ndarray, count: int) -> 
         x[mine] = mesh.points(xi, element[mine])
         J = mesh.jacobians(xi, element[mine])
         inward = np.full(d, -1.0) if k == 0 else np.eye(d)[k - 1]  # the gradient of lambda_k
-        covector = -np.linalg.solve(np.swapaxes(J, 2, 3), np.broadcast_to(inward[:, None], (*J.shape[:3], 1)))[..., 0]
+        try:
+            covector = -np.linalg.solve(np.swapaxes(J, 2, 3), np.broadcast_to(inward[:, None], (*J.shape[:3], 1)))[
+                ..., 0
+            ]
+        except np.linalg.LinAlgError:
+            raise GeometryError("elements of the mesh have no area.") from None
         length = np.linalg.norm(covector, axis=2)
         normal[mine] = covector / length[..., None]
         # |det J| |J^-T grad lambda_k| is what a face is stretched by.

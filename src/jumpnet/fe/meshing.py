@@ -84,19 +84,31 @@ def fitted_mesh(partition: Partition, size: float, order: int, extra: int) -> Fi
     return FittedMesh(mesh, partition, interfaces, boundary, surface)
 
 
-def curved_mesh(partition: Partition, size: float, order: int, periodic: Sequence[int] = ()) -> Any:
+def curved_mesh(
+    partition: Partition,
+    size: float,
+    order: int,
+    periodic: Sequence[int] = (),
+    finer: Sequence[tuple[Float[np.ndarray, " d"], float]] = (),
+) -> Any:
     """NGSolve's mesh of a partition: materials piece0, piece1, ..., faces curved to an order.
 
-    Along the axes that are `periodic` the meshes of opposite sides of the box match.
+    Along the axes that are `periodic` the meshes of opposite sides of the box match. `finer` are points with the sizes
+    of elements there.
     """
     ng, occ, _ = ngsolve()
+    from netgen.meshing import MeshingParameters  # pyright: ignore[reportMissingImports]
+
     glued = occ.Glue(_parts(partition, size))
     for k, face in enumerate(glued.edges if partition.dim == 2 else glued.faces):
         face.name = f"face{k}"
     for axis in periodic:
         _identify(partition, glued, axis)
     geometry = occ.OCCGeometry(glued, dim=partition.dim)
-    mesh = ng.Mesh(geometry.GenerateMesh(maxh=size, grading=GRADING))
+    parameters = MeshingParameters(maxh=size, grading=GRADING)
+    for place, there in finer:
+        parameters.RestrictH(*place.tolist(), *[0.0] * (3 - partition.dim), h=there)
+    mesh = ng.Mesh(geometry.GenerateMesh(mp=parameters))
     mesh.Curve(order)
     return mesh
 

@@ -22,6 +22,7 @@ from jumpnet.solution import Solution
 
 GROWTH = {2: 1.2, 3: 1.7}  # the power of the number of unknowns that the next space is expected to take, by dimension
 CLEAR = 10.0  # an error that is so many times above or below a tolerance needs no better knowledge
+ONCE = 0.1  # of the error of finite elements, so much may lie beyond the next order (order 3 on a disk: 0.05)
 ELSEWHERE = 2.5  # e may change by so many times more, as a function, than its root mean square does
 ROUNDING = 1e-14  # of the size of u: changes below it are rounding
 MOST_LAYERS = 12  # towards a singular point: elements of 4e-9 of the first ones, whose coordinates have digits left
@@ -129,6 +130,9 @@ def settled(
         if last is not None and not _affordable(space, last, time.perf_counter() - began, options):
             break
         level = solved(problem, space, answer, mean)
+        at_once = answer.weak and last is None and tol is not None and not np.isfinite(level.lowest)
+        if at_once and _clear(level, tol or 0.0, options):
+            return finding(problem, level, answer, ONCE)  # one order more tells nearly all of it
         if last is not None:
             change = level.difference(last)
             least = least or ROUNDING * _size(level, answer)

@@ -3,6 +3,8 @@
 import time
 from dataclasses import replace
 
+import numpy as np
+
 from jumpnet.errors import JumpnetError, SolutionError
 from jumpnet.fe.features import FieldFunction, LineFunction
 from jumpnet.fe.line import LineOptions
@@ -36,7 +38,8 @@ def judge(
     began = time.perf_counter()
     try:
         found = _found(solution, tol, options)
-    except JumpnetError as error:
+    except (JumpnetError, np.linalg.LinAlgError, RuntimeError, MemoryError) as error:
+        # The latter: elements or equations that are singular to rounding, or what NGSolve and SuperLU raise.
         found = undecided(f"not judged: {error}")
     safety = options.singular_safety if found.singular else options.safety
     return Verdict(solution, found, safety, time.perf_counter() - began)

@@ -21,6 +21,8 @@ SAME = 1e-6
 JUMP = 1e-4
 # A boundary face is looked at in so many places, and halved so often to find where its data change.
 PLACES, HALVINGS = 33, 40
+# A step between two places is looked into if it is so many times the median of its face.
+OUTLIER = 4.0
 # Of a face: how near to its ends they are looked at.
 END = 1e-6
 
@@ -123,7 +125,9 @@ def changes_on_boundary(problem: Problem, mesh: Mesh) -> Iterator[tuple[int, int
     scale = boundary_range(problem)
     t = np.linspace(0.01, 0.99, PLACES)
     kind, g = _sampled(problem, mesh, element, local, np.broadcast_to(t, (len(element), PLACES)))
-    differs = (kind[:, 1:] != kind[:, :-1]) | (np.abs(np.diff(g, axis=1)) > JUMP * scale)
+    step = np.abs(np.diff(g, axis=1))
+    unlike = step > np.maximum(JUMP * scale, OUTLIER * np.median(step, axis=1, keepdims=True))
+    differs = (kind[:, 1:] != kind[:, :-1]) | unlike
     if not differs.any():
         return
     at, place = np.nonzero(differs)

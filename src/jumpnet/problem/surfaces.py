@@ -28,6 +28,9 @@ SAMPLED, NEIGHBOURS, UNUSUAL = 8192, 6, 0.1
 OnSurface = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """Points, normals and the pieces behind to values."""
 
+# Boundary values below this part of the largest of their kind are rounding.
+ROUNDED = 1e-13
+
 
 @dataclass(frozen=True)
 class _Surface:
@@ -60,7 +63,7 @@ def on_boundary(problem: Problem, number: int, part: str, notes: Notes) -> Itera
     surface = _Surface(problem, own, wanted, lambda trace: np.ones(len(trace), bool))
     where = f"on {part!r}" if part != "boundary" else "on the boundary"
     g = "v" if condition.kind == "periodic" else "g"
-    yield from _of_surface(surface, condition.g, f"{g} {where}", notes)
+    yield from _of_surface(surface, condition.g, f"{g} {where}", notes, ROUNDED * _largest(problem, condition.kind))
     yield from _of_surface(surface, condition.alpha, f"alpha {where}", notes)
 
 
@@ -78,8 +81,22 @@ def on_interface(problem: Problem, pair: Pair, notes: Notes) -> Iterator[Places]
         yield from _of_surface(surface, data, f"{letter} between {names}", notes)
 
 
-def _of_surface(surface: _Surface, data: BoundaryData | JumpData | Values, what: str, notes: Notes) -> Iterator[Places]:
-    """Where data change fast on a surface, wall by wall."""
+def _largest(problem: Problem, kind: str) -> float:
+    """The largest value of data of a kind of condition, at points all over the boundary."""
+    x, normal, piece, number = problem.partition.boundary_survey
+    largest = 0.0
+    for k, name in enumerate(problem.partition.boundary_parts):
+        mine = number == k
+        if mine.any() and problem.boundary[name].kind == kind and kind != "periodic":
+            values = finite_values(problem.boundary_data(name, x[mine], normal[mine], piece[mine])[2])
+            largest = max(largest, float(np.nanmax(np.abs(values), initial=0.0)))
+    return largest if np.isfinite(largest) else 0.0
+
+
+def _of_surface(
+    surface: _Surface, data: BoundaryData | JumpData | Values, what: str, notes: Notes, rounding: float = 0.0
+) -> Iterator[Places]:
+    """Where data change fast on a surface, wall by wall; values no larger than `rounding` are zero."""
     fields = list(elementary([data]))
     if all(isinstance(field, ConstantField) for field in fields):
         return
@@ -87,7 +104,12 @@ def _of_surface(surface: _Surface, data: BoundaryData | JumpData | Values, what:
     anywhere = look_at(fields, *parts.bounds)
     if anywhere is None:
         return
-    walls, value = surface.walls(), _values_on(data)
+    walls, exact = surface.walls(), _values_on(data)
+
+    def value(x: np.ndarray, normals: np.ndarray, behind: np.ndarray) -> np.ndarray:
+        values = exact(x, normals, behind)
+        return np.where(np.abs(values) <= rounding, 0.0, values)
+
     for number in walls:
         sheet = sheet_of(parts, number)
         if sheet is None:
