@@ -96,16 +96,14 @@ def curved_mesh(
     Along the axes that are `periodic` the meshes of opposite sides of the box match. `finer` are points with the sizes
     of elements there.
     """
-    ng, occ, _ = ngsolve()
-    from netgen.meshing import MeshingParameters  # pyright: ignore[reportMissingImports]
-
+    ng, occ, _, meshing = ngsolve()
     glued = occ.Glue(_parts(partition, size))
     for k, face in enumerate(glued.edges if partition.dim == 2 else glued.faces):
         face.name = f"face{k}"
     for axis in periodic:
         _identify(partition, glued, axis)
     geometry = occ.OCCGeometry(glued, dim=partition.dim)
-    parameters = MeshingParameters(maxh=size, grading=GRADING)
+    parameters = meshing.MeshingParameters(maxh=size, grading=GRADING)
     for place, there in finer:
         parameters.RestrictH(*place.tolist(), *[0.0] * (3 - partition.dim), h=there)
     mesh = ng.Mesh(geometry.GenerateMesh(mp=parameters))
@@ -202,7 +200,7 @@ def _parts(partition: Partition, size: float) -> list[Any]:
 
 def _folded(mesh: Any, order: int) -> bool:
     """Whether some curved elements fold; nothing else would say so."""
-    ng, _, comp = ngsolve()
+    ng, _, comp, _ = ngsolve()
     space = comp.IntegrationRuleSpace(mesh, order=order)
     return bool(points_of(space, ng.Det(ng.specialcf.JacobianMatrix(mesh.dim))).min() <= 0)
 

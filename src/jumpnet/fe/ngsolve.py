@@ -13,11 +13,13 @@ class NGSolve(NamedTuple):
     ng: Any
     occ: Any
     comp: Any
+    meshing: Any
 
 
 def ngsolve() -> NGSolve:
     """NGSolve, imported."""
     try:
+        import netgen.meshing as meshing  # pyright: ignore[reportMissingImports]
         import netgen.occ as occ  # pyright: ignore[reportMissingImports]
         import ngsolve as ng  # pyright: ignore[reportMissingImports]
         from ngsolve import comp  # pyright: ignore[reportMissingImports]
@@ -26,5 +28,6 @@ def ngsolve() -> NGSolve:
             "finite elements need NGSolve, which is not installed; pip install 'jumpnet[fem]' adds it."
         ) from None
     ng.ngsglobals.msg_level = 0
+    meshing.SetMessageImportance(0)
     ng.SetHeapSize(HEAP)
-    return NGSolve(ng, occ, comp)
+    return NGSolve(ng, occ, comp, meshing)

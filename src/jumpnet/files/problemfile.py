@@ -39,8 +39,11 @@ class ProblemFile:
     def solve(self, *, progress: bool | Progress = False, **options: Any) -> Solution:
         """The solution, by the file's settings where no others are given (those of `jn.solve`)."""
         wanted = self.file.solve
-        chosen: dict[str, Any] = {"tol": wanted.tol, "seed": wanted.seed, "trials": wanted.trials}
-        if wanted.method == "direct":
+        chosen: dict[str, Any] = {"tol": wanted.tol, "atol": wanted.atol, "seed": wanted.seed, "trials": wanted.trials}
+        chosen["verify"] = {"auto": "auto", "always": True, "never": False}[wanted.verify]
+        if wanted.method == "fem":
+            chosen["method"] = "fem"
+        elif wanted.method == "direct":
             chosen["optimizer"] = Direct()
         elif wanted.method == "train":
             chosen["optimizer"] = LevenbergMarquardt(steps=wanted.steps) if wanted.steps else LevenbergMarquardt()

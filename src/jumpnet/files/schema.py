@@ -11,7 +11,7 @@ title, about, mean     text; the mean of u where the conditions leave it open
 [[jumps]]              between two pieces: v, w, R
 [[sources]]            point sources: x, q
 [[data]]               measured values: points, values, weight
-[solve]                tol, seed, trials, method
+[solve]                tol, atol, verify, seed, trials, method
 [probes.NAME]          points, or a line
 [quantities.NAME]      flux, mean, integral, energy, effective
 """
@@ -156,8 +156,10 @@ class ImageEntry(Entry):
 class SolveEntry(Entry):
     """How to solve: what `jn.solve` is told."""
 
-    method: Literal["auto", "direct", "train"] = "auto"
-    tol: float = Field(default=1e-8, gt=0, le=1, allow_inf_nan=False)
+    method: Literal["auto", "direct", "fem", "train"] = "auto"
+    tol: float = Field(default=1e-8, gt=0, le=1, allow_inf_nan=False, description="relative to the variation of u")
+    atol: float = Field(default=0.0, ge=0, allow_inf_nan=False, description="in units of u")
+    verify: Literal["auto", "always", "never"] = Field(default="auto", description="solve for the error of the answer")
     seed: int = Field(default=0, ge=0, lt=2**32)
     trials: int = Field(default=1, ge=1, le=100)
     compare: Literal["fem"] | None = Field(default=None, description="with finite elements, where they are installed")
