@@ -27,6 +27,9 @@ DEEPEST = 400  # halvings below the finest cells: towards x = 0 numbers go on
 SHORTEST = 16 * np.finfo(float).eps  # cells are not halved below this length, relative to |x|
 
 
+TINY = 1e-300  # smaller values of A have no finite inverse
+
+
 @dataclass(frozen=True, eq=False)
 class Cells:
     """Parts of intervals, and the values of A, lam, f and 1/A at Gauss's points in each (4, n, POINTS)."""
@@ -46,7 +49,7 @@ class Cells:
     def data(statement: LineStatement, x: Float[np.ndarray, "n k"], piece: Int[np.ndarray, " n"]) -> np.ndarray:
         """A, lam, f and 1/A (4, n, k) at points of pieces."""
         A, lam, f = (function(x, piece) for function in (statement.A, statement.lam, statement.f))
-        return np.stack([A, lam, f, 1 / A])
+        return np.stack([A, lam, f, 1 / np.maximum(A, TINY)])
 
     def __len__(self) -> int:
         return len(self.start)
