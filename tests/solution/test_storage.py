@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,12 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import jumpnet as jn
+from jumpnet.engines.fem.answers import as_solution
+from jumpnet.fe.features import FieldFunction
+from jumpnet.fe.field import Field
+from jumpnet.fe.mesh import from_corners
+from jumpnet.fe.simplex import lagrange
+from jumpnet.optim import Status
 
 X = np.random.default_rng(0).uniform(-1, 1, (40, 2))
 X_ON = np.array([0.2, 0.1]) + 0.4 * np.c_[np.cos(np.arange(5.0)), np.sin(np.arange(5.0))]
@@ -350,6 +357,192 @@ def test_parameters_that_are_not_numbers_of_the_right_kind(saved: Path) -> None:
 
 def test_histories_of_unequal_length(saved: Path) -> None:
     refusal(rewritten(saved, header_of(saved), **{"history.damping": np.zeros(99)}))
+
+
+# --- finite elements -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def line() -> jn.Solution:
+    """Finite elements on the line."""
+    problem = jn.manufactured(jn.Partition.chain([0.0, 0.6, 1.0]), ["x**2", "exp(x)"], A=["1 + x", 10.0])
+    return jn.solve(problem, method="fem")
+
+
+@pytest.fixture(scope="module")
+def plane() -> jn.Solution:
+    """Values at the nodes of 18 curved triangles in two pieces, drawn at random: no mesher and no solve."""
+    parts = jn.Partition(jn.Box((0, 0), (3, 3)), [jn.Box((1, 0), (3, 3))])
+    problem = jn.Problem(parts, A=[1.0, "2 + x1"], boundary=jn.Dirichlet("x1"))
+    corner = np.stack(np.meshgrid(*[np.arange(4.0)] * 2, indexing="ij"), axis=-1).reshape(-1, 2)
+    low = np.array([4 * i + j for i in range(3) for j in range(3)])
+    elements = np.concatenate([low[:, None] + [0, 1, 5], low[:, None] + [0, 4, 5]])
+    nodes = np.einsum("nc,mcd->mnd", lagrange(2, 3).barycentric, corner[elements])
+    nodes[..., 1] += 0.1 * np.sin(np.pi * nodes[..., 0]) * np.sin(np.pi * nodes[..., 1] / 3)
+    piece = (corner[elements].mean(axis=1)[:, 0] > 1).astype(int)
+    values = np.random.default_rng(0).normal(size=(18, 6))
+    field = Field(from_corners(elements, piece, nodes, 3), 2, values)
+    return as_solution(problem, [FieldFunction(field, p, 2) for p in range(2)], Status.CONVERGED, 0.1, {"order": 2})
+
+
+def assert_the_same(again: jn.Solution, solution: jn.Solution, on: np.ndarray) -> None:
+    assert solution.partition is not None
+    x, piece = solution.partition.sample_interior(300, seed=1)
+    for question in ("__call__", "grad", "flux"):
+        assert np.array_equal(getattr(again, question)(x, piece), getattr(solution, question)(x, piece))
+    assert np.array_equal(again.jump(on), solution.jump(on))
+    assert np.array_equal(again.flux_jump(on), solution.flux_jump(on))
+    assert again.status is solution.status and again.settings == solution.settings
+    assert np.array_equal(again.estimate, solution.estimate, equal_nan=True)
+
+
+WALL = np.c_[np.ones(5), np.linspace(0.2, 2.8, 5)]
+
+
+def test_elements_come_back_bit_for_bit(line: jn.Solution, plane: jn.Solution, tmp_path: Path) -> None:
+    for solution, on in ((line, np.array([[0.6]])), (plane, WALL)):
+        solution.save(tmp_path / "a")
+        again = jn.load(tmp_path / "a")
+        assert_the_same(again, solution, on)
+        again.save(tmp_path / "b")
+        assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def pickled(what: Any) -> Any:
+    return pickle.loads(pickle.dumps(what))  # noqa: S301 - our own
+
+
+def test_elements_can_be_pickled_before_and_after_they_are_used(line: jn.Solution, plane: jn.Solution) -> None:
+    for solution, on in ((line, np.array([[0.6]])), (plane, WALL)):
+        for _ in range(2):
+            assert_the_same(pickled(solution), solution, on)
+
+
+def test_networks_and_direct_solutions_can_be_pickled(disk: jn.Solution, direct: Path) -> None:
+    for solution in (disk, jn.load(direct)):
+        again = pickled(solution)
+        assert np.array_equal(again(X), solution(X)) and np.array_equal(again.flux(X), solution.flux(X))
+        assert again.problem.boundary.keys() == solution.problem.boundary.keys()
+        with pytest.raises(TypeError):
+            again.problem.boundary["boundary"] = None
+
+
+def test_shapes_made_of_others_can_be_pickled() -> None:
+    hollow = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0, 0), 0.5) - jn.Disk((0.1, 0), 0.2)])
+    hollow.sample_interface((0, 1), 10, seed=0)
+    again = pickled(hollow)
+    assert np.array_equal(again.label(X), hollow.label(X))
+
+
+def test_loaded_elements_are_judged_as_the_solved_ones(line: jn.Solution, tmp_path: Path) -> None:
+    line.save(tmp_path / "a")
+    here, there = jn.judge(line), jn.judge(jn.load(tmp_path / "a"))
+    assert there.decided == here.decided and there.rms == here.rms
+
+
+@pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
+def test_solved_elements_of_the_plane_come_back(disk_problem: jn.Problem, tmp_path: Path) -> None:
+    pytest.importorskip("ngsolve")
+    solved = jn.solve(disk_problem, method=jn.FEM(order=2, size=0.5), verify=False)
+    reference = jn.baselines.fem(disk_problem, order=2, size=0.5)
+    for solution in (solved, reference):
+        solution.save(tmp_path / "a")
+        again = jn.load(tmp_path / "a")
+        assert_the_same(again, solution, X_ON)
+        assert again.errors() == solution.errors()
+        assert_the_same(pickled(solution), solution, X_ON)
+    assert jn.judge(jn.load(tmp_path / "a"), tol=1.0).rms == jn.judge(reference, tol=1.0).rms
+
+
+def changed(name: str, value: Any, *place: Any) -> Any:
+    """A change of one entry of an array."""
+
+    def change(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        array = arrays[f"fe.{name}"].copy()
+        array[place] = value
+        return {f"fe.{name}": array}
+
+    return change
+
+
+def instead(name: str, of: Any) -> Any:
+    """Another array in place of one."""
+    return lambda arrays: {f"fe.{name}": np.ascontiguousarray(of(arrays[f"fe.{name}"]))}
+
+
+FORGED_ARRAYS: dict[str, tuple[str, Any]] = {  # what: (solution, change)
+    "nodes that are no numbers": ("plane", changed("nodes", np.nan, 3, 2, 1)),
+    "nodes far away": ("plane", changed("nodes", 1e300, 3, 2, 1)),
+    "nodes of single precision": ("plane", instead("nodes", lambda a: a.astype(np.float32))),
+    "nodes of another order": ("plane", instead("nodes", lambda a: a[:, :6])),
+    "nodes in space": ("plane", instead("nodes", lambda a: np.concatenate([a, a[..., :1]], axis=2))),
+    "infinite values": ("plane", changed("values", np.inf, 0, 0)),
+    "values of fewer elements": ("plane", instead("values", lambda a: a[1:])),
+    "values in a row": ("plane", instead("values", lambda a: a.ravel())),
+    "vertices that are not there": ("plane", changed("elements", 10**12, 5, 2)),
+    "negative vertices": ("plane", changed("elements", -1, 5, 0)),
+    "vertices out of order": ("plane", instead("elements", lambda a: a[:, ::-1])),
+    "an element without area": ("plane", instead("elements", lambda a: a[:, [0, 0, 2]])),
+    "vertices as numbers with a point": ("plane", instead("elements", lambda a: a.astype(float))),
+    "vertices the same as none": ("plane", changed("same", 10**6, 15)),
+    "no vertices": ("plane", instead("same", lambda a: a[:0])),
+    "elements of a third piece": ("plane", changed("piece", 2, 0)),
+    "elements of one piece": ("plane", changed("piece", 0, slice(None))),
+    "no elements": ("plane", instead("piece", lambda a: a[:0])),
+    "a number as pieces": ("plane", instead("piece", lambda a: np.array(0))),
+    "ends before starts": ("line", instead("end", lambda a: a - 1.0)),
+    "elements from right to left": ("line", instead("start", lambda a: a[::-1])),
+    "nan ends": ("line", changed("end", np.nan, 0)),
+    "huge orders on the line": ("line", changed("order", 10**9, 0)),
+    "orders of zero": ("line", changed("order", 0, 0)),
+    "too few coefficients": ("line", instead("coefficients", lambda a: a[:, :3])),
+    "coefficients beyond the order": ("line", changed("order", 1, 0)),
+    "coefficients of another number": ("line", instead("coefficients", lambda a: a[:1])),
+    "pieces without elements": ("line", changed("piece", 0, slice(None))),
+}
+
+
+@pytest.mark.parametrize("what", FORGED_ARRAYS)
+def test_forged_arrays_of_elements_are_refused(what: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    name, change = FORGED_ARRAYS[what]
+    request.getfixturevalue(name).save(tmp_path / "a")
+    path = rewritten(tmp_path / "a", header_of(tmp_path / "a"), **change(load_file(tmp_path / "a")))
+    assert "damaged" in refusal(path)
+
+
+@pytest.mark.parametrize("name", ["start", "end", "piece", "order", "coefficients"])
+def test_elements_with_an_array_missing(line: jn.Solution, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "a"
+    line.save(path)
+    arrays, header = load_file(path), header_of(path)
+    del arrays[f"fe.{name}"]
+    save_file(arrays, path, metadata={"jumpnet": json.dumps(header)})
+    assert f"fe.{name}" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        *(("order", value) for value in (0, 3, 31, 10**9, 2.0, True, None, "2")),
+        *(("map_order", value) for value in (0, 1, 10**30, math.nan)),
+        *(("pieces", value) for value in ([], [0], [0, 2], [0, -1], [0, 1.0], "01", 2, None)),
+        *(("elements", value) for value in ("line", "hexahedra", ["simplices"], None)),
+    ],
+    ids=repr,
+)
+def test_forged_descriptions_of_elements_are_refused(
+    plane: jn.Solution, tmp_path: Path, entry: str, value: Any
+) -> None:
+    plane.save(tmp_path / "a")
+    began = time.perf_counter()
+    refusal(forged(tmp_path / "a", tmp_path / "b", "network", entry, value=value))
+    assert time.perf_counter() - began < 5, "refused without making polynomials of that order"
+
+
+def test_elements_of_another_dimension(plane: jn.Solution, tmp_path: Path) -> None:
+    plane.save(tmp_path / "a")
+    for dim in (1, 3, 100):
+        refusal(forged(tmp_path / "a", tmp_path / "b", "dim", value=dim))
 
 
 # --- where a file cannot be written ----------------------------------------------------------------------------------

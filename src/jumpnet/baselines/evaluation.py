@@ -1,7 +1,7 @@
 """Finite elements as a `Solution`: the function of each piece is one frozen feature with weight one.
 
 Everything that a solution answers (values, gradients, fluxes, one-sided values, jumps, errors, plots) then works as it
-is; only files are beyond it.
+is; only unfitted elements (`MeshFunction`) cannot be saved.
 """
 
 from collections.abc import Callable, Sequence

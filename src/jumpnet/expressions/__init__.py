@@ -5,7 +5,7 @@ constants; functions are those of `FUNCTION_NAMES`, and `where(x1 < 0, a, b)` ch
 Derivatives come from sympy, values from the NumPy code it writes; sympy is imported with the first formula.
 """
 
-from jumpnet.expressions.expression import Expression, coordinate_names
+from jumpnet.expressions.expression import Expression, Recompiled, coordinate_names
 from jumpnet.expressions.syntax import FUNCTION_NAMES, shorten
 
-__all__ = ["FUNCTION_NAMES", "Expression", "coordinate_names", "shorten"]
+__all__ = ["FUNCTION_NAMES", "Expression", "Recompiled", "coordinate_names", "shorten"]

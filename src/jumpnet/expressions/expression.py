@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -27,8 +27,15 @@ def coordinate_names(dim: int) -> tuple[str, ...]:
     return tuple(f"x{i + 1}" for i in range(dim))
 
 
+class Recompiled:
+    """Dataclasses that keep compiled code beside their fields; copies and pickles have the fields and compile again."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # pyright: ignore[reportArgumentType]
+
+
 @dataclass(frozen=True)
-class Expression:
+class Expression(Recompiled):
     """A checked formula in `variables`; equal texts with equal constants are equal expressions."""
 
     text: str

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jumpnet.errors import ProblemError
-from jumpnet.expressions import Expression
+from jumpnet.expressions import Expression, Recompiled
 from jumpnet.fields.callables import call_checked, differentiate, finite_number
 
 Array = NDArray[np.float64]
@@ -64,7 +64,7 @@ class ConstantField(Field):
 
 
 @dataclass(frozen=True)
-class ExpressionField(Field):
+class ExpressionField(Recompiled, Field):
     """A formula, with its symbolic derivatives."""
 
     expression: Expression

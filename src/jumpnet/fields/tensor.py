@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from jumpnet.errors import ProblemError
-from jumpnet.expressions import shorten
+from jumpnet.expressions import Recompiled, shorten
 from jumpnet.fields.callables import call_checked, differentiate
 from jumpnet.fields.scalar import (
     Array,
@@ -71,7 +71,7 @@ class ScalarTensor(TensorField):
 
 
 @dataclass(frozen=True)
-class EntriesTensor(TensorField):
+class EntriesTensor(Recompiled, TensorField):
     """A matrix whose entries are numbers and formulas; all of them are compiled into one function."""
 
     entries: tuple[ConstantField | ExpressionField, ...]  # row by row

@@ -180,6 +180,22 @@ def _active_normal(whole: Shape, parts: tuple[Shape, ...], x: Floats, sign: floa
     return result
 
 
+@dataclass(frozen=True, eq=False)
+class _Bounding:
+    """Which points of a part's boundary bound the whole, and belong to no earlier part; a class, to be pickled."""
+
+    whole: Shape
+    earlier: tuple[Shape, ...]
+    step: float
+
+    def __call__(self, x: Floats, normals: Floats) -> np.ndarray:
+        behind, ahead = x - self.step * normals, x + self.step * normals
+        kept = self.whole.contains(behind) & ~self.whole.contains(ahead)
+        for part in self.earlier:
+            kept &= part.contains(behind) == part.contains(ahead)
+        return kept
+
+
 def _trimmed(whole: Shape, parts: tuple[Shape, ...], within: Bounds | None) -> tuple[Patch, ...]:
     """The parts' patches where they bound the whole, each point once even where two parts share it."""
     if within is None and np.all(np.isfinite(whole.bounds)):
@@ -188,14 +204,7 @@ def _trimmed(whole: Shape, parts: tuple[Shape, ...], within: Bounds | None) -> t
     step = STEP * size
     patches: list[Patch] = []
     for k, part in enumerate(parts):
-
-        def keep(x: Floats, normals: Floats, k: int = k) -> np.ndarray:
-            behind, ahead = x - step * normals, x + step * normals
-            kept = whole.contains(behind) & ~whole.contains(ahead)
-            for earlier in parts[:k]:
-                kept &= earlier.contains(behind) == earlier.contains(ahead)
-            return kept
-
+        keep = _Bounding(whole, parts[:k], step)
         for patch in part.patches(within):
             if isinstance(patch, PointPatch):
                 if keep(np.array([[patch.x]]), np.array([[patch.sign]]))[0]:

@@ -222,7 +222,7 @@ def family_spec(family: Any) -> dict[str, Any]:
     name = next((name for name, kind in FAMILIES.items() if isinstance(family, kind)), None)
     if name is None:
         raise SolutionError(
-            "a solution by finite elements cannot be stored; solve again, or keep its values at points."
+            "a solution by unfitted finite elements cannot be stored; solve again, or keep its values at points."
         )
     return {"family": name, **asdict(family)}
 

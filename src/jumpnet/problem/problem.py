@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,14 @@ class Problem:
         for name, value in given.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "mean", mean_of(self, self.mean) if check(self) else None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles hold: read-only mappings cannot be pickled, plain ones can."""
+        return vars(self) | {"boundary": dict(self.boundary), "jumps": dict(self.jumps)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        read_only = {name: MappingProxyType(state[name]) for name in ("boundary", "jumps")}
+        vars(self).update(state | read_only)
 
     @property
     def dim(self) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 
 from jumpnet.charts import Atlas
 from jumpnet.errors import JumpnetError, SolutionError
+from jumpnet.fe.storage import element_functions, elements_from, store_elements
 from jumpnet.fields import field_from_spec, tensor_from_spec
 from jumpnet.geometry import Partition
 from jumpnet.models import Frozen, Network, network_from_spec, network_spec
@@ -27,8 +28,9 @@ COLUMNS = ("step", "loss", "loss_of_term", "damping", "step_norm", "seconds")
 def save(solution: Solution, path: str | PathLike[str]) -> None:
     """Write a solution to one file, atomically."""
     arrays = {"theta": solution.theta} | {f"history.{name}": getattr(solution.history, name) for name in COLUMNS}
+    network, more = store_elements(solution.network) or (network_spec(solution.network), {})
     try:
-        write(file_path(path), SOLUTION, _header(solution), arrays)
+        write(file_path(path), SOLUTION, _header(solution, network), arrays | more)
     except (OSError, ValueError) as problem:  # ValueError: no name, or a null character in it
         reason = getattr(problem, "strerror", None) or problem
         raise SolutionError(
@@ -48,7 +50,7 @@ def load(path: str | PathLike[str]) -> Solution:
         raise damaged(path, problem) from None
 
 
-def _header(solution: Solution) -> dict[str, Any]:
+def _header(solution: Solution, network: dict[str, Any]) -> dict[str, Any]:
     problem = None if solution.problem is None else solution.problem.spec()
     missing = list(solution.missing) if problem is None else list(problem.get("missing", ()))
     return {
@@ -57,7 +59,7 @@ def _header(solution: Solution) -> dict[str, Any]:
         "pieces": solution.pieces,
         "scale": solution.scale,
         "seed": solution.seed,
-        "network": network_spec(solution.network),
+        "network": network,
         "charts": solution.atlas.spec(),
         "partition": None if solution.partition is None else solution.partition.spec(),
         "tensors": [None if tensor is None else tensor.spec() for tensor in solution.tensors],
@@ -90,7 +92,7 @@ def _solution(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Solutio
     problem = None if header["problem"] is None else Problem.from_spec(header["problem"])
     spec = header["partition"]
     partition = problem.partition if problem else None if spec is None else Partition.from_spec(spec)
-    network = network_from_spec(header["network"])
+    network = _network(header, tensors)
     theta = tensors["theta"]
     if theta.shape != (network.size,):
         raise SolutionError(f"the file holds {theta.size} parameters where its network has {network.size}.")
@@ -121,6 +123,14 @@ def _solution(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Solutio
         missing=tuple(map(str, header["missing"])),
         supplement=_supplement(header),
     )
+
+
+def _network(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Network | Frozen:
+    """The network; finite elements have arrays of their own."""
+    spec = header["network"]
+    if spec.get("network") == "elements":
+        return elements_from(spec, tensors, whole("dim", header["dim"], MOST_DIMENSIONS))
+    return network_from_spec(spec)
 
 
 def _supplement(header: dict[str, Any]) -> Supplement:
@@ -174,7 +184,10 @@ def _pieces_of(network: Network | Frozen) -> int:
 
 
 def _probe(solution: Solution) -> None:
-    """Charts and frozen functions at the origin, seen from each piece: shapes that do not fit raise an error."""
+    """Charts and frozen functions at the origin, seen from each piece: shapes that do not fit raise an error.
+
+    Not so finite elements, which are known in their pieces only; their arrays have been looked at one by one.
+    """
     d, network = solution.dim, solution.network
 
     def site(cell: int) -> Sites:
@@ -186,5 +199,5 @@ def _probe(solution: Solution) -> None:
         if isinstance(network, Frozen):
             if network.cells is not None and network.cells.dim != d:
                 raise SolutionError("the parts of the file do not fit together; it is damaged or forged.")
-            for cell, features in enumerate(network.of_cell):
+            for cell, features in enumerate(() if element_functions(network) else network.of_cell):
                 features.functionals(site(cell))
