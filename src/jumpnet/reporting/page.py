@@ -35,6 +35,7 @@ REMEDIES = {
     "step": "try another seed, more steps or several trials",
     "level": "try another seed, a larger tolerance, or a network (model=)",
     "elements": "try a larger tolerance, or more time and unknowns (method=jn.FEM(...))",
+    "unbalanced": "try a smaller tolerance, or another method",
 }
 SHOWN_ELSEWHERE = ("method", "trials", "seconds")
 # The page may run its own script and show its own pictures; whatever else it might try, the browser refuses.
@@ -123,7 +124,8 @@ def verdict(report: TrustReport, alarm: str | None = None) -> str:
     alarm = report.alarm if alarm is None else alarm
     words = [alarm or f"Converged: {report.status}."]
     if alarm:
-        remedy = REMEDIES[report.unit if math.isfinite(report.loss) else "elements"]
+        way = report.unit if math.isfinite(report.loss) else "elements"
+        remedy = REMEDIES["unbalanced" if report.status.ok else way]
         words.append(f"Treat the numbers below as provisional: {remedy}.")
     if report.judged is not None:
         words.append(_of_judge(report.judged))
