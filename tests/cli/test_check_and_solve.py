@@ -1,6 +1,7 @@
 """`jumpnet check` and `jumpnet solve`: what they print, what they write, and how they leave."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,35 @@ def test_solve_for_scripts(jumpnet):
     assert result.exit_code == 0 and result.stderr == ""
     lost = json.loads(result.stdout)["quantities"]["heat lost"]["value"]
     assert lost == pytest.approx(-25 / (0.04 / 0.7 + 0.24 / 0.5 + 0.12 / 0.035), rel=1e-9)
+
+
+def test_quantities_have_the_errors_that_were_judged(jumpnet, elsewhere, monkeypatch):
+    """An answer that is off on purpose: every number of it is within its error of the right one."""
+    from jumpnet.files.problemfile import ProblemFile
+
+    text = Path(WALL).read_text()
+    for name, more in {"mean": "", "integral": 'over = "foam"', "energy": ""}.items():
+        text += f'\n[quantities."{name}"]\nkind = "{name}"\n{more}\n'
+    (elsewhere / "wall.toml").write_text(text)
+    right = json.loads(jumpnet("-q", "solve", "wall.toml", "--json").stdout)
+    assert right["alarm"] is None and right["quantities"]["mean"]["error"] is None and right["judged"] is None
+    solve = ProblemFile.solve
+
+    def off(read, **options):
+        other = jn.files.read_file("wall.toml", {"film": 3.0})
+        found = solve(other, **options).with_problem(read.problem)
+        return replace(found, verdict=jn.judge(found), status=jn.Status.REFUTED)
+
+    monkeypatch.setattr(ProblemFile, "solve", off)
+    result = jumpnet("-q", "solve", "wall.toml", "-o", "out")
+    assert result.exit_code == 1 and result.stdout.startswith("Not converged: the error that was solved for")
+    assert "quantities, with their errors" in result.stdout and "judged     error" in result.stdout
+    found = json.loads((elsewhere / "out/quantities.json").read_text())
+    assert found["judged"]["decided"] and found["alarm"].startswith("Not converged")
+    for name, of in found["quantities"].items():
+        lacking = abs(of["value"] - right["quantities"][name]["value"])
+        assert of["error"] == pytest.approx(max(2 * lacking, of["quadrature error"]), rel=1e-4, abs=1e-7)
+    assert (elsewhere / "out/probes.csv").read_text().splitlines()[0].endswith(",error")
 
 
 def test_not_converged_is_code_1(jumpnet, elsewhere):

@@ -113,6 +113,6 @@ def test_what_is_not_known_is_not_offered(plane):
     from dataclasses import replace
 
     keys = [q["key"] for q in json.loads(scene(plane, 20)[0])["quantities"]]
-    assert keys == ["u", "flux", "error", "residual"]
-    bare = replace(plane, exact=None, problem=None, tensors=(None, None))
+    assert keys == ["u", "flux", "error", "judged", "residual"]
+    bare = replace(plane, exact=None, problem=None, verdict=None, tensors=(None, None))
     assert [q["key"] for q in json.loads(scene(bare, 20)[0])["quantities"]] == ["u"]

@@ -8,23 +8,26 @@ from jumpnet.cli.session import Session, exit_code
 from jumpnet.errors import SolutionError
 
 if TYPE_CHECKING:
-    from jumpnet.solution import Solution
+    from jumpnet.solution import Solution, TrustReport
 
 
-def summary(solution: "Solution") -> dict[str, Any]:
+def summary(solution: "Solution", report: "TrustReport | None" = None) -> dict[str, Any]:
     """The trust report for scripts; JSON can hold it."""
-    report = solution.report()
+    report = solution.report() if report is None else report
     finite = {"estimate": report.estimate, "loss": report.loss, "held out loss": report.held_out_loss}
     return {
         "status": solution.status.name.lower(),
         "converged": solution.status.ok,
+        "alarm": report.alarm or None,
         "method": str(report.settings.get("method", "")),
         **{name: value if math.isfinite(value) else None for name, value in finite.items()},
+        "judged": None if report.judged is None else report.judged.as_json(),
         "error": None if report.errors is None else {"l2": report.errors.l2, "linf": report.errors.linf},
         "parameters": report.parameters,
         f"{report.unit}s": report.steps,
         "seconds": report.settings.get("seconds"),
         "residuals": {r.term: {"rows": r.rows, "physical": r.physical, "scaled": r.scaled} for r in report.held_out},
+        "balances": {balance.name: {"defect": balance.defect, "fails": balance.fails} for balance in report.balances},
     }
 
 
@@ -39,13 +42,17 @@ def run(session: Session, file: str, output: str | None, as_json: bool = False) 
             f"the page would take the place of the solution {file!r}; give it a name of its own, -o OUT.html."
         )
     from jumpnet.reporting import Context, write_report
+    from jumpnet.reporting.page import checked_report
 
-    context = Context(saved=Path(file).name, command=session.command)
+    report = checked_report(solution)
+    context = Context(saved=Path(file).name, command=session.command, alarm=report.alarm)
     write_report(solution, page, title=Path(file).stem, context=context)
     session.keep(page)
     if as_json:
-        session.say_json(summary(solution))
+        session.say_json(summary(solution, report))
     else:
-        session.say(str(solution.report()))
+        if report.alarm:
+            session.alarm(report.alarm)
+        session.say(str(report))
         session.say_written()
     return exit_code(solution.status)

@@ -48,6 +48,10 @@ class Session:
         """A line of the results, in the user's words and not in rich's markup."""
         self.out.print(text, markup=False, soft_wrap=True)
 
+    def alarm(self, text: str) -> None:
+        """A headline about what fails; red on a terminal."""
+        self.out.print(text, markup=False, soft_wrap=True, style="bold red")
+
     def say_json(self, found: dict[str, Any]) -> None:
         """The results for scripts, with the files that were written."""
         self.say(json.dumps(found | {"files": [str(path) for path in self.written]}, indent=2))

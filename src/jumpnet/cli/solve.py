@@ -33,6 +33,8 @@ def run(
     if as_json:
         session.say_json(found)
     else:
+        if found["alarm"]:
+            session.alarm(found["alarm"])
         session.say(described(read, solution, found))
         session.say_written()
     return exit_code(solution.status)

@@ -50,6 +50,12 @@ class Locator:
             found[piece] = KDTree(x[mine].reshape(-1, self.mesh.dim)), np.repeat(mine, x.shape[1])
         return found
 
+    @cached_property
+    def _affine(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first vertex of each element, and the inverse of the affine map through its vertices."""
+        corners = self.mesh.vertices[self.mesh.elements]
+        return corners[:, 0], np.linalg.pinv(np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2))
+
     def __call__(self, x: Places, piece: Labels) -> Located:
         element = np.empty(len(x), int)
         for label in np.unique(piece).tolist():
@@ -84,16 +90,18 @@ class Locator:
         return best
 
     def _inverse(self, x: Places, element: Labels) -> Places:
-        """Reference coordinates of points in elements, by Newton's method from the middle."""
+        """Reference coordinates of points in elements: straight ones at once, others by Newton's method."""
         mesh, d = self.mesh, self.mesh.dim
-        nodes = mesh.nodes[element]
         xi = np.full((len(x), d), 1.0 / (d + 1))
-        todo = np.arange(len(x))
+        simple, todo = np.flatnonzero(mesh.straight[element]), np.flatnonzero(~mesh.straight[element])
+        first, inverse = self._affine
+        xi[simple] = np.einsum("nij,nj->ni", inverse[element[simple]], x[simple] - first[element[simple]])
+        xi[simple] = np.clip(xi[simple], -FAR, 1.0 + FAR)
         for _ in range(NEWTON if mesh.order > 1 else 1):
             if not len(todo):
                 break
-            image = np.einsum("nk,nki->ni", mesh.basis.value(xi[todo]), nodes[todo])
-            J = np.einsum("nkj,nki->nij", mesh.basis.gradient(xi[todo]), nodes[todo])
+            image = np.einsum("nk,nki->ni", mesh.basis.value(xi[todo]), mesh.nodes[element[todo]])
+            J = np.einsum("nkj,nki->nij", mesh.basis.gradient(xi[todo]), mesh.nodes[element[todo]])
             step = _solved(J, x[todo] - image)
             xi[todo] = np.clip(xi[todo] + step, -FAR, 1.0 + FAR)
             todo = todo[np.abs(step).max(axis=1) > 1e-13]

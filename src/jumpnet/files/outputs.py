@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from jumpnet.files.errors import quantity_errors
 from jumpnet.files.problemfile import ProblemFile
 from jumpnet.reporting import Context, plot_domain, plot_solution, write_report
 from jumpnet.reporting.canvas import write_file
+from jumpnet.reporting.quantities import is_judged
 from jumpnet.solution import Solution
 from jumpnet.solution.effective import EffectiveTensor
 
@@ -19,20 +21,32 @@ from jumpnet.solution.effective import EffectiveTensor
 def results(read: ProblemFile, solution: Solution) -> dict[str, Any]:
     """Status, error, the wanted quantities, the balances and the comparison, if one is asked for; JSON can hold it."""
     report = solution.report(balances=True, reference=read.reference())
+    judged = quantity_errors(read, solution)
     found = {
         "title": read.title,
         "status": solution.status.name.lower(),
         "converged": solution.status.ok,
+        "alarm": report.alarm or None,
         "estimate": _finite(solution.estimate),
+        "judged": None if report.judged is None else report.judged.as_json(),
         "held out loss": _finite(solution.held_out_loss),
         "error": None if report.errors is None else {"l2": report.errors.l2, "linf": report.errors.linf},
         "quantities": {
-            name: {"value": integral.value, "quadrature error": integral.error}
+            name: {
+                "value": integral.value,
+                "error": max(integral.error, judged[name]) if name in judged else None,
+                "quadrature error": integral.error,
+            }
             for name, integral in read.quantities(solution).items()
         },
         "effective tensors": {name: _tensor(found) for name, found in read.effective(solution).items()},
         "balances": {
-            balance.name: {"outflow": balance.outflow.value, "source": balance.source.value, "defect": balance.defect}
+            balance.name: {
+                "outflow": balance.outflow.value,
+                "source": balance.source.value,
+                "defect": balance.defect,
+                "fails": balance.fails,
+            }
             for balance in report.balances
         },
         "spread of seeds": _finite(report.spread),
@@ -62,9 +76,10 @@ def described(read: ProblemFile, solution: Solution, found: dict[str, Any]) -> s
     lines = [read.title, str(solution.report())]
     if found["quantities"]:
         width = max(len(name) for name in found["quantities"])
-        lines.append("quantities, with the error of the quadrature alone")
+        alone = any(of["error"] is None for of in found["quantities"].values())
+        lines.append(f"quantities, {'with the error of the quadrature alone' if alone else 'with their errors'}")
         for name, of in found["quantities"].items():
-            lines.append(f"  {name:<{width}}  {of['value']:.10g}  (± {of['quadrature error']:.1e})")
+            lines.append(f"  {name:<{width}}  {of['value']:.10g}  (± {_bar(of):.1e})")
     for name, of in found["effective tensors"].items():
         lines += [f"{name}: the effective tensor", *(f"  {line}" for line in of["text"].splitlines())]
     if found["compared"] is not None:
@@ -79,14 +94,18 @@ def described(read: ProblemFile, solution: Solution, found: dict[str, Any]) -> s
 
 
 def probed(read: ProblemFile, solution: Solution) -> str:
-    """The probes as CSV: probe, coordinates, piece, u, flux."""
-    d = solution.dim
+    """The probes as CSV: probe, coordinates, piece, u, flux, and the error of u where it was judged."""
+    d, verdict = solution.dim, solution.verdict if is_judged(solution) else None
     buffer = io.StringIO()
     table = csv.writer(buffer, lineterminator="\n")
-    table.writerow(["probe", *(f"x{k + 1}" for k in range(d)), "piece", "u", *(f"flux{k + 1}" for k in range(d))])
+    heads = ["probe", *(f"x{k + 1}" for k in range(d)), "piece", "u", *(f"flux{k + 1}" for k in range(d))]
+    table.writerow(heads if verdict is None else [*heads, "error"])
     for name, (x, given) in read.probes().items():
         piece = read.problem.partition.label(x) if given is None else given
-        rows = np.column_stack([solution(x, piece), solution.flux(x, piece)])
+        columns = [solution(x, piece), solution.flux(x, piece)]
+        if verdict is not None:
+            columns.append(verdict.safety * np.abs(verdict.error(x, piece)))
+        rows = np.column_stack(columns)
         for point, label, values in zip(x.tolist(), piece.tolist(), rows.tolist(), strict=True):
             table.writerow([name, *point, read.problem.partition.names[label], *values])
     return buffer.getvalue()
@@ -125,6 +144,7 @@ def write(
         command=command,
         tables=tables(found),
         picture=picture,
+        alarm=found["alarm"] or "",
     )
     write_report(solution, folder / "report.html", title=read.title, context=about)
     keep(folder / "report.html")
@@ -133,7 +153,7 @@ def write(
 def tables(found: dict[str, Any]) -> dict[str, dict[str, str]]:
     """The quantities and balances as the report shows them."""
     quantities = {
-        name: f"{of['value']:.10g} (± {of['quadrature error']:.1e} of the quadrature)"
+        name: f"{of['value']:.10g} (± {_bar(of):.1e}{' of the quadrature' if of['error'] is None else ''})"
         for name, of in found["quantities"].items()
     }
     balances = {
@@ -141,6 +161,11 @@ def tables(found: dict[str, Any]) -> dict[str, dict[str, str]]:
         for name, of in found["balances"].items()
     }
     return {"Quantities": quantities, "Flux balance": balances}
+
+
+def _bar(of: dict[str, Any]) -> float:
+    """The error to show beside a quantity: as judged, or of the quadrature alone."""
+    return of["quadrature error"] if of["error"] is None else of["error"]
 
 
 def _finite(number: float) -> float | None:

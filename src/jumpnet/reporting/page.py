@@ -5,13 +5,14 @@ import math
 import platform
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from importlib.metadata import version
 from os import PathLike
 
 from matplotlib.figure import Figure
 
-from jumpnet.errors import SolutionError
+from jumpnet.errors import JumpnetError, SolutionError
 from jumpnet.models.shallow import Shallow
 from jumpnet.reporting.assets import asset
 from jumpnet.reporting.canvas import image, write_file
@@ -22,15 +23,18 @@ from jumpnet.reporting.history import plot_history
 from jumpnet.reporting.interactive import script, viewer
 from jumpnet.reporting.jumps import plot_jumps
 from jumpnet.reporting.points import plot_points
+from jumpnet.reporting.quantities import is_judged
 from jumpnet.reporting.solution import plot_solution
 from jumpnet.reporting.statement import statement
 from jumpnet.reporting.streams import plot_streamlines
 from jumpnet.solution import Solution, TrustReport
+from jumpnet.solution.report import Judged
 
 # What to do about a solution that is not converged.
 REMEDIES = {
     "step": "try another seed, more steps or several trials",
     "level": "try another seed, a larger tolerance, or a network (model=)",
+    "elements": "try a larger tolerance, or more time and unknowns (method=jn.FEM(...))",
 }
 SHOWN_ELSEWHERE = ("method", "trials", "seconds")
 # The page may run its own script and show its own pictures; whatever else it might try, the browser refuses.
@@ -43,7 +47,7 @@ class Context:
     """What a page can say beyond the solution: a title, a text, where the solution is stored, how it was made.
 
     `tables` are further numbers, by heading: rows of a name and its text. `picture` is the figure of the solution if it
-    has been drawn already.
+    has been drawn already, and `alarm` the headline of what fails (empty if nothing does), if that is known already.
     """
 
     title: str | None = None
@@ -52,6 +56,7 @@ class Context:
     command: str | None = None
     tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     picture: Figure | None = None
+    alarm: str | None = None
 
 
 def write_report(
@@ -66,7 +71,8 @@ def write_report(
 
 def page(solution: Solution, title: str | None = None, context: Context = Context()) -> str:
     """The page as text."""
-    report = solution.report()
+    report = solution.report() if context.alarm is not None else checked_report(solution)
+    alarm = report.alarm if context.alarm is None else context.alarm
     name = escape(title or context.title or f"Interface problem in {solution.dim}-D with {solution.pieces} pieces")
     sections = {
         "Problem": _problem(solution),
@@ -79,7 +85,14 @@ def page(solution: Solution, title: str | None = None, context: Context = Contex
     shown = {heading: text for heading, text in sections.items() if text}
     links = "".join(f'<a href="#{_anchor(heading)}">{heading}</a>' for heading in shown)
     about = f"<p>{escape(' '.join(context.about.split()))}</p>" if context.about.strip() else ""
-    body = [f"<h1>{name}</h1>", _method(report), about, _verdict(report), _figures(report), f"<nav>{links}</nav>"]
+    body = [
+        f"<h1>{name}</h1>",
+        _method(report),
+        about,
+        _verdict(report, alarm),
+        _figures(report),
+        f"<nav>{links}</nav>",
+    ]
     body += [f'<h2 id="{_anchor(heading)}">{heading}</h2>\n{text}' for heading, text in shown.items()]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -95,12 +108,26 @@ def _anchor(heading: str) -> str:
     return heading.lower().replace(" ", "-")
 
 
-def verdict(report: TrustReport) -> str:
-    """What the numbers mean, in plain words."""
-    words = [f"{'Converged' if report.status.ok else 'Not converged'}: {report.status}."]
-    if not report.status.ok:
-        words.append(f"Treat the numbers below as provisional: {REMEDIES[report.unit]}.")
-    if math.isfinite(report.estimate):
+def checked_report(solution: Solution) -> TrustReport:
+    """The trust report, with the balances where they can be had: where the equations and the geometry are known."""
+    if solution.problem is not None and solution.dim <= 3:  # beyond, integrals are samples that take long
+        try:
+            return solution.report(balances=True)
+        except JumpnetError:  # such as data without values at the points of a quadrature
+            pass
+    return solution.report()
+
+
+def verdict(report: TrustReport, alarm: str | None = None) -> str:
+    """What the numbers mean, in plain words; `alarm` is the report's own if it is not given."""
+    alarm = report.alarm if alarm is None else alarm
+    words = [alarm or f"Converged: {report.status}."]
+    if alarm:
+        remedy = REMEDIES[report.unit if math.isfinite(report.loss) else "elements"]
+        words.append(f"Treat the numbers below as provisional: {remedy}.")
+    if report.judged is not None:
+        words.append(_of_judge(report.judged))
+    elif math.isfinite(report.estimate):
         words.append(f"The estimated error is {report.estimate:.1e} in the root mean square.")
     if (worst := report.worst) is not None:
         words.append(
@@ -115,15 +142,30 @@ def verdict(report: TrustReport) -> str:
     return " ".join(words)
 
 
+def _of_judge(judged: Judged) -> str:
+    """What the judge found, in a sentence."""
+    if not judged.decided:
+        return f"Its error could not be told by solving for it: {judged.reason.rstrip('.')}."
+    return (
+        f"Its error was solved for: {judged.rms:.1e} in the root mean square. The estimate to rely on is "
+        f"{judged.estimate:.1e}: {judged.safety:g} times that"
+        + (f" and {judged.unresolved:.1e} for what was not resolved." if judged.unresolved > 0 else ".")
+    )
+
+
 def _method(report: TrustReport) -> str:
     """How it was solved, in the solver's own words."""
     method = str(report.settings.get("method", ""))
     return f'<p class="method">{escape(method[:1].upper() + method[1:])}</p>' if method else ""
 
 
-def _verdict(report: TrustReport) -> str:
-    kind = "verdict" if report.status.ok else "verdict bad"
-    return f'<p class="{kind}">{escape(verdict(report))}</p>'
+def _verdict(report: TrustReport, alarm: str) -> str:
+    """The verdict; a headline in red where something fails."""
+    words = verdict(report, alarm)
+    if not alarm:
+        return f'<p class="verdict">{escape(words)}</p>'
+    rest = words.removeprefix(alarm).lstrip()
+    return f'<p class="verdict bad"><strong>{escape(alarm)}</strong> {escape(rest)}</p>'
 
 
 def _figures(report: TrustReport) -> str:
@@ -131,11 +173,18 @@ def _figures(report: TrustReport) -> str:
     shown = {}
     if math.isfinite(report.estimate):
         shown["estimated L2 error"] = f"{report.estimate:.1e}"
+    if report.judged is not None and report.judged.decided:
+        shown["judged L2 error"] = f"{report.judged.rms:.1e}"
     if report.errors is not None:
         shown |= {"L2 error": f"{report.errors.l2:.2e}", "largest error": f"{report.errors.linf:.2e}"}
         shown |= {"relative L2 error": f"{report.errors.relative_l2:.2e}"}
-    shown |= {"loss": f"{report.loss:.2e}", "held-out loss": f"{report.held_out_loss:.2e}"}
-    shown |= {"parameters": str(report.parameters), f"{report.unit}s": str(report.steps)}
+    if math.isfinite(report.held_out_loss):
+        shown["held-out loss"] = f"{report.held_out_loss:.2e}"
+    if math.isfinite(report.loss):
+        shown |= {"loss": f"{report.loss:.2e}", "parameters": str(report.parameters)}
+        shown |= {f"{report.unit}s": str(report.steps)}
+    elif "unknowns" in report.settings:
+        shown["unknowns"] = str(report.settings["unknowns"])
     if isinstance(seconds := report.settings.get("seconds"), int | float):
         shown["seconds"] = f"{seconds:.1f}"
     items = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in shown.items())
@@ -155,7 +204,9 @@ def _solution(solution: Solution, picture: Figure | None) -> str:
     if solution.partition is None:
         return "<p>The geometry was a callable and could not be stored, so the solution cannot be drawn here.</p>"
     drawn = picture or plot_solution(solution)
-    static = [(drawn, "The solution and, where it is known, its error"), *_pictures(solution)]
+    judged = solution.exact is None and is_judged(solution)
+    words = "The solution, and its error as judged" if judged else "The solution and, where it is known, its error"
+    static = [(drawn, words), *_pictures(solution)]
     return viewer(solution) + "\n".join(_embedded(figure, words) for figure, words in static)
 
 
@@ -163,7 +214,9 @@ def _pictures(solution: Solution) -> Iterator[tuple[Figure, str]]:
     """Further pictures that fit the solution, each with its caption."""
     known = bool(solution.tensors) and all(tensor is not None for tensor in solution.tensors)
     in_planes = " (in 3-D: in planes)" if solution.dim > 2 else ""
+    beside = is_judged(solution) and solution.exact is not None  # else it is beside the solution already
     offered = [
+        (partial(plot_solution, what="judged"), beside, "The error as judged, without the exact solution"),
         (plot_cuts, solution.dim == 3, "The solution on three planes"),
         (plot_streamlines, known and solution.dim in (2, 3), f"Lines of the flux A∇u over u{in_planes}"),
         (plot_jumps, solution.dim in (2, 3), "Both sides of the interfaces and the jumps, along the arc length"),

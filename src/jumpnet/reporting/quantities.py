@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from jumpnet.errors import SolutionError
+from jumpnet.fe.features import FieldFunction
 from jumpnet.fields.piecewise import piecewise_values
+from jumpnet.models import Frozen
 from jumpnet.solution import Solution
 
 Values = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -37,8 +39,21 @@ def remembered(function: Values) -> Values:
     return values
 
 
+def has_residual(solution: Solution) -> bool:
+    """Whether the equation inside the pieces can be looked at; finite elements have no second derivatives."""
+    network = solution.network
+    features = network.of_cell if isinstance(network, Frozen) else ()
+    elements = any(isinstance(family, FieldFunction) for one in features for _, family in one.parts)
+    return solution.problem is not None and not elements
+
+
+def is_judged(solution: Solution) -> bool:
+    """Whether the judge found the error of the solution as a field."""
+    return solution.verdict is not None and bool(solution.verdict.decided)
+
+
 def quantity(solution: Solution, name: str, u: Values) -> Quantity:
-    """The quantity of that name: u, error, exact, residual, grad or flux (the last two by their length)."""
+    """The quantity of that name: u, error, exact, judged, residual, grad or flux (the last two by their length)."""
     if name == "u":
         return Quantity(name, "solution $u$", u)
     if name in ("grad", "flux"):
@@ -48,6 +63,8 @@ def quantity(solution: Solution, name: str, u: Values) -> Quantity:
         title = r"residual $|\nabla\cdot(A \nabla u) - \lambda u - f|$"
         size = lambda x, p: np.maximum(np.abs(solution.residual(x, p)), TINY)  # noqa: E731
         return Quantity(name, title, size, "magma", logarithmic=True)
+    if name == "judged":
+        return _judged(solution)
     if name not in ("error", "exact"):
         raise _unknown(name)
     exact = solution.exact
@@ -65,16 +82,28 @@ def quantity(solution: Solution, name: str, u: Values) -> Quantity:
     return Quantity(name, r"error $|u - u_\mathrm{exact}|$", error, "magma", logarithmic=True)
 
 
+def _judged(solution: Solution) -> Quantity:
+    """The error that was solved for."""
+    if not is_judged(solution):
+        raise SolutionError(
+            'what is "judged", but the error of this solution has not been judged; solve with verify=True, or use '
+            "dataclasses.replace(solution, verdict=jn.judge(solution))."
+        )
+    size = lambda x, p: np.maximum(np.abs(solution.verdict.error(x, p)), TINY)  # noqa: E731
+    return Quantity("judged", "judged error of $u$", size, "magma", logarithmic=True)
+
+
 def _unknown(what: object) -> SolutionError:
     return SolutionError(
-        f"what is {what!r}; choose u, error, exact, residual, grad or flux, or several of them in a list."
+        f"what is {what!r}; choose u, error, exact, judged, residual, grad or flux, or several of them in a list."
     )
 
 
 def quantities(solution: Solution, what: str | Sequence[str] | None) -> tuple[Quantity, ...]:
-    """Those asked for; by default u, and the error where the exact solution is known."""
+    """Those asked for; by default u, and the error where the exact solution is known or the error was judged."""
     if what is None:
-        what = ("u",) if solution.exact is None else ("u", "error")
+        known = "error" if solution.exact is not None else "judged" if is_judged(solution) else None
+        what = ("u",) if known is None else ("u", known)
     names = (what,) if isinstance(what, str) else tuple(what) if isinstance(what, Sequence) else ()
     if not names:
         raise _unknown(what)

@@ -25,6 +25,7 @@ from jumpnet.geometry import Partition
 from jumpnet.reporting.curves import interface_curves
 from jumpnet.reporting.grid import Grid, Plane, make_grid, planes
 from jumpnet.reporting.lines import runs
+from jumpnet.reporting.quantities import has_residual, is_judged
 from jumpnet.solution import Solution
 
 RESOLUTION = {1: 1200, 2: 280, 3: 160}  # points along the longer side
@@ -59,13 +60,15 @@ class Blob:
 
 
 def parts_of(solution: Solution) -> tuple[Part, ...]:
-    """The numbers shown of a solution: u, the components of the flux, and the signed error and residual if known."""
+    """The numbers shown of a solution: u, the components of the flux, and the signed errors and residual if known."""
     found: list[Part] = [(("u",), solution)]
     if all(tensor is not None for tensor in solution.tensors):
         found.append((tuple(f"flux{k + 1}" for k in range(solution.dim)), solution.flux))
     if (exact := solution.exact) is not None:
         found.append((("error",), lambda x, p: solution(x, p) - piecewise_values(exact, x, p)))
-    if solution.problem is not None:
+    if is_judged(solution):
+        found.append((("judged",), solution.verdict.error))
+    if has_residual(solution):
         found.append((("residual",), solution.residual))
     return tuple(found)
 
@@ -79,6 +82,10 @@ def quantities_of(parts: tuple[Part, ...]) -> list[dict[str, Any]]:
         offered.append({"key": "flux", "title": "|A∇u|", "parts": fluxes, "kind": "norm", "colours": "plasma"})
     if "error" in names:
         offered.append({"key": "error", "title": "|u − exact|", "parts": ["error"], "kind": "log", "colours": "magma"})
+    if "judged" in names:
+        offered.append(
+            {"key": "judged", "title": "judged error", "parts": ["judged"], "kind": "log", "colours": "magma"}
+        )
     if "residual" in names:
         title = "|div(A∇u) − λu − f|"
         offered.append({"key": "residual", "title": title, "parts": ["residual"], "kind": "log", "colours": "magma"})
@@ -116,7 +123,7 @@ class _Values:
     """Parts of a solution evaluated where asked, with the ranges of what lies inside the domain."""
 
     def __init__(self, solution: Solution, parts: tuple[Part, ...], offered: list[dict[str, Any]]) -> None:
-        self.dim, self.parts, self.offered = solution.dim, parts, offered
+        self.dim, self.parts, self.offered, self.partition = solution.dim, parts, offered, solution.partition
         self.seen: dict[str, list[np.ndarray]] = {q["key"]: [] for q in offered}
         self.patches: list[tuple[Grid, int, tuple[slice, slice], np.ndarray]] = []
 
@@ -127,10 +134,22 @@ class _Values:
             with np.errstate(all="ignore"):
                 try:
                     columns = part(x, piece).reshape(len(x), -1)
-                except JumpnetError:  # data that are not finite beyond the end of a piece
-                    columns = np.full((len(x), len(names)), np.nan)
+                except JumpnetError:  # data that are not finite, or small elements, beyond the end of a piece
+                    columns = self._inside(part, len(names), x, piece)
             found |= dict(zip(names, columns.T, strict=True))
         return found
+
+    def _inside(
+        self, part: Callable[[np.ndarray, np.ndarray], np.ndarray], width: int, x: np.ndarray, piece: np.ndarray
+    ) -> np.ndarray:
+        """A part at the points that are in their piece; nan elsewhere, and everywhere if that fails too."""
+        columns = np.full((len(x), width), np.nan)
+        mine = np.zeros(len(x), bool) if self.partition is None else self.partition.label(x) == piece
+        try:
+            columns[mine] = part(x[mine], piece[mine]).reshape(int(mine.sum()), width)
+        except JumpnetError:
+            pass
+        return columns
 
     def see(self, values: dict[str, np.ndarray]) -> None:
         """Take values inside the domain into the ranges."""

@@ -32,9 +32,10 @@ def plot_solution(
 ) -> Figure:
     """A figure of the solution, sharp at the interfaces; written to `path` if given (PNG, PDF, SVG, ...).
 
-    `what` names one or several of u, error, exact, residual, grad, flux (lengths of vectors); by default u, and beside
-    it the error where the exact solution is known. In 3-D and beyond three planes through the point `at` are shown, by
-    default where they cut most pieces. `resolution` is the number of points along the longer side.
+    `what` names one or several of u, error, exact, judged, residual, grad, flux (lengths of vectors); by default u, and
+    beside it the error where the exact solution is known, or else where it was judged (`solution.verdict`). In 3-D and
+    beyond three planes through the point `at` are shown, by default where they cut most pieces. `resolution` is
+    the number of points along the longer side.
     """
     partition = drawable(solution)
     chosen = quantities(solution, what)

@@ -21,24 +21,37 @@ from jumpnet.solution.solution import Solution
 
 Pair = tuple[int, int]
 
+# More than this part of the flux must not be lost. Heuristic: a solution within any useful tolerance loses less.
+MOST_LOST = 1e-2
+# Of the flux that the size of u could drive through a piece: what gradients of nearly constant solutions are made of.
+ROUNDING = 1e-8
+SAMPLE = 200  # points at which the size of u is taken
+
 
 @dataclass(frozen=True)
 class Balance:
     """The flux out of a piece (or of the domain) against what its sources ask for; the two are equal for the solution.
 
     `outflow` is the integral of A grad u . n over the boundary, n outward; `source` that of f + lam u inside, point
-    sources included, and, for the domain, of the flux jumps w.
+    sources included, and, for the domain, of the flux jumps w. `rounding` is a flux that is as good as none.
     """
 
     name: str
     outflow: Integral
     source: Integral
+    rounding: float = 0.0
 
     @property
     def defect(self) -> float:
         """|outflow - source| relative to the integrals of the absolute values; 0 where there is neither."""
         difference, size = abs(self.outflow.value - self.source.value), self.outflow.size + self.source.size
         return difference / size if size > 0.0 else difference
+
+    @property
+    def fails(self) -> bool:
+        """Whether more is lost than a hundredth of the flux, than the quadrature may be off, and than rounding."""
+        difference, size = abs(self.outflow.value - self.source.value), self.outflow.size + self.source.size
+        return not difference <= max(MOST_LOST * size, self.outflow.error + self.source.error, self.rounding)
 
     def __str__(self) -> str:
         return (
@@ -84,10 +97,34 @@ def energy(solution: Solution, piece: int | None = None) -> Integral:
     return _inside(solution, piece, density)
 
 
+def added_energy(
+    solution: Solution,
+    value: Callable[[np.ndarray, int], np.ndarray],
+    gradient: Callable[[np.ndarray, int], np.ndarray],
+    piece: int | None = None,
+) -> float:
+    """How much larger the energy is of u plus a function, given by its value and gradient at points of a piece."""
+    problem = _problem(solution)
+
+    def density(p: int, x: np.ndarray) -> np.ndarray:
+        more, lam = gradient(x, p), problem.lam[p].value(x)
+        added = np.einsum("ni,nij,nj->n", more, problem.A[p].value(x), solution.grad(x, p) + 0.5 * more)
+        if not lam.any():
+            return added
+        e = value(x, p)
+        return added + lam * e * (solution(x, p) + 0.5 * e)
+
+    return _inside(solution, piece, density).value
+
+
 def balances(solution: Solution) -> tuple[Balance, ...]:
     """The balance of each piece, and of the domain as a whole."""
     problem, parts = _problem(solution), _partition(solution)
-    pieces = [Balance(parts.names[p], _outflow(solution, p), _source(solution, problem, p)) for p in range(parts.size)]
+    rounding = _rounding(solution, problem)
+    pieces = [
+        Balance(parts.names[p], _outflow(solution, p), _source(solution, problem, p), rounding[p])
+        for p in range(parts.size)
+    ]
     if parts.size == 1:
         return tuple(pieces)
     outflow = _through_boundary(solution, None)
@@ -96,7 +133,20 @@ def balances(solution: Solution) -> tuple[Balance, ...]:
         pair = interface.pair
         films = total(over_interface(parts, pair), lambda x, n, pair=pair: problem.jump_data(pair, x, n)[1])
         source = source + films
-    return (*pieces, Balance("domain", outflow, source))
+    return (*pieces, Balance("domain", outflow, source, max(rounding)))
+
+
+def _rounding(solution: Solution, problem: Problem) -> list[float]:
+    """For each piece a small part of the flux that a change of u by its own size, across the piece, would drive."""
+    parts = problem.partition
+    x, piece = parts.sample_interior(SAMPLE, seed=0)
+    size = float(np.abs(solution(x, piece)).max(initial=0.0))
+    found = []
+    for p in range(parts.size):
+        mine = x[piece == p]
+        conducts = float(np.abs(problem.A[p].value(mine)).max()) if len(mine) else 0.0
+        found.append(ROUNDING * conducts * size * parts.measure(p) ** (1 - 2 / parts.dim))
+    return found
 
 
 def _outflow(solution: Solution, piece: int) -> Integral:

@@ -42,11 +42,52 @@ class Errors:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """What the judge found about the error, in numbers; `rms` and `estimate` are nan where it found nothing.
+
+    The estimate is `safety` times the root mean square error, plus `unresolved`.
+    """
+
+    rms: float
+    estimate: float
+    by_piece: dict[str, float]
+    decided: bool
+    reason: str = ""
+    safety: float = 2.0
+    unresolved: float = 0.0
+
+    def __str__(self) -> str:
+        if not self.decided:
+            found = f"; at last it was {self.rms:.1e}" if math.isfinite(self.rms) else ""
+            return self.reason.rstrip(".") + found
+        more = f" + {self.unresolved:.1e} not resolved" if self.unresolved > 0 else ""
+        return (
+            f"error {self.rms:.2e} (root mean square), by solving for it; "
+            f"estimate {self.estimate:.1e} = {self.safety:g} x {self.rms:.1e}{more}"
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """The numbers by name; None where there is none."""
+        return {
+            "rms": _finite(self.rms),
+            "estimate": _finite(self.estimate),
+            "by piece": {name: _finite(error) for name, error in self.by_piece.items()},
+            "decided": self.decided,
+            "reason": self.reason,
+        }
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+@dataclass(frozen=True)
 class TrustReport:
     """What a careful reader wants to know before using a solution.
 
     `unit` is what `steps` counts: the steps of a training or the levels of a direct solve. `balances` and `compared`,
-    the differences from a reference, are there if they were asked for.
+    the differences from a reference, are there if they were asked for. `judged` is None where the error was not solved
+    for. A solve that minimises nothing, as finite elements do, has no loss (nan) and no held-out residuals.
     """
 
     status: Status
@@ -62,6 +103,22 @@ class TrustReport:
     balances: "tuple[Balance, ...]" = ()
     compared: Errors | None = None
     reference: str = ""
+    judged: Judged | None = None
+
+    @property
+    def unbalanced(self) -> "tuple[Balance, ...]":
+        """The balances that fail, of those that were asked for."""
+        return tuple(balance for balance in self.balances if balance.fails)
+
+    @property
+    def alarm(self) -> str:
+        """A sentence where the solution should not be relied on: not converged, or fluxes that do not balance."""
+        if not self.status.ok:
+            return f"Not converged: {self.status}."
+        if self.unbalanced:
+            worst = max(self.unbalanced, key=lambda balance: balance.defect)
+            return f"Fluxes do not balance: those of {worst.name!r} are off by {worst.defect:.1e} of their size."
+        return ""
 
     @property
     def worst(self) -> Residual | None:
@@ -102,14 +159,17 @@ class TrustReport:
             lines.append(f"estimate   L2 error {self.estimate:.1e}, without the exact solution")
         else:
             lines.append("estimate   unknown")
+        lines += self._judged()
         if self.errors is not None:
             lines.append(f"error      {self.errors}")
         if math.isfinite(self.effectivity):
             lines.append(f"ratio      estimate/error {self.effectivity:.2g}")
-        lines += [
-            f"solve      loss {self.loss:.2e} after {self.counted(self.steps)}, {self.parameters} parameters",
-            f"held out   loss {self.held_out_loss:.2e} at points the solve never saw",
-        ]
+        if math.isfinite(self.loss):
+            lines.append(
+                f"solve      loss {self.loss:.2e} after {self.counted(self.steps)}, {self.parameters} parameters"
+            )
+        if math.isfinite(self.held_out_loss):
+            lines.append(f"held out   loss {self.held_out_loss:.2e} at points the solve never saw")
         width = max((len(r.term) for r in self.held_out), default=0)
         lines += [
             f"  {r.term:<{width}}  {r.rows:5d} rows   residual {r.physical:.1e}   scaled {r.scaled:.1e}"
@@ -133,3 +193,12 @@ class TrustReport:
             f"  {b.name:<{width}}  {b.outflow.value:.6g}  {b.source.value:.6g}  {b.defect:.1e}" for b in self.balances
         ]
         return "\n".join(lines)
+
+    def _judged(self) -> list[str]:
+        """What the judge found; why it found nothing, unless that is among the reasons already."""
+        if self.judged is None or self.judged.reason in self.settings.get("reasons", ()):
+            return []
+        lines = [f"judged     {self.judged}"]
+        if self.judged.decided and len(self.judged.by_piece) > 1:
+            lines.append("by piece   " + ", ".join(f"{n}: {e:.1e}" for n, e in self.judged.by_piece.items()))
+        return lines

@@ -25,7 +25,7 @@ from jumpnet.optim import History, Status
 from jumpnet.problem import Problem, Supplement
 from jumpnet.rows import Sites
 from jumpnet.solution.batches import each_batch, labels_of
-from jumpnet.solution.report import Errors, Residual, TrustReport
+from jumpnet.solution.report import Errors, Judged, Residual, TrustReport
 
 if TYPE_CHECKING:
     from jumpnet.geometry.rules import Integral
@@ -199,6 +199,7 @@ class Solution:
             self.balances() if balances else (),
             compared,
             "" if reference is None else str(reference.settings.get("method", "another solution")),
+            self._judged(),
         )
 
     def differences(self, other: "Solution", points: int = 2000) -> Errors:
@@ -265,9 +266,23 @@ class Solution:
 
     def __repr__(self) -> str:
         estimate = f", estimated error {self.estimate:.1e}" if np.isfinite(self.estimate) else ""
+        losses = {"loss": self.loss, "held-out loss": self.held_out_loss}  # finite elements have neither
+        found = "".join(f", {name} {value:.1e}" for name, value in losses.items() if np.isfinite(value))
+        size = self.settings.get("unknowns", self.network.size) if np.isnan(self.loss) else self.network.size
+        unit = "unknowns" if np.isnan(self.loss) else "parameters"
         return (
-            f"Solution({self.dim}-D, {self.pieces} pieces, {self.network.size} parameters, "
-            f"{self.status.name.lower()}{estimate}, loss {self.loss:.1e}, held-out loss {self.held_out_loss:.1e})"
+            f"Solution({self.dim}-D, {self.pieces} pieces, {size} {unit}, {self.status.name.lower()}{estimate}{found})"
+        )
+
+    def _judged(self) -> Judged | None:
+        """The verdict in numbers."""
+        verdict = self.verdict
+        if verdict is None:
+            return None
+        names = range(self.pieces) if self.partition is None else self.partition.names
+        by_piece = {str(name): float(e) for name, e in zip(names, verdict.by_piece, strict=True)}
+        return Judged(
+            verdict.rms, verdict.estimate, by_piece, verdict.decided, verdict.reason, verdict.safety, verdict.unresolved
         )
 
     def _points(self, x: ArrayLike) -> Float[np.ndarray, "n d"]:

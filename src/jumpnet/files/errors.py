@@ -1,0 +1,46 @@
+"""The errors of the quantities that a problem file asks for, from the error of the solution where it was judged."""
+
+from jumpnet.errors import SolutionError
+from jumpnet.files.problemfile import ProblemFile
+from jumpnet.files.schema import FluxEntry, IntegralEntry
+from jumpnet.judge import Verdict
+from jumpnet.solution import Solution
+from jumpnet.solution.quantities import added_energy
+
+
+def quantity_errors(read: ProblemFile, solution: Solution) -> dict[str, float]:
+    """How far each quantity may be off, by name: the judged error, times the judge's safety factor.
+
+    Quantities whose error is not known are left out: all of them where the solution was not judged.
+    """
+    verdict = solution.verdict
+    if verdict is None or not verdict.decided:
+        return {}
+    found = {}
+    for name, entry in read.file.quantities.items():
+        if isinstance(entry, FluxEntry | IntegralEntry):
+            try:
+                found[name] = verdict.safety * abs(_lacking(read, verdict, entry, f"quantities.{name}"))
+            except SolutionError:  # a flux through a part of the boundary that the judge has not kept
+                continue
+    return found
+
+
+def _lacking(read: ProblemFile, verdict: Verdict, entry: FluxEntry | IntegralEntry, key: str) -> float:
+    """What the quantity of the solution lacks."""
+    if isinstance(entry, FluxEntry):
+        if entry.boundary is not None:
+            return verdict.error_of_net_flux(entry.boundary)
+        pairs = read.builder.pairs(entry.between or [], f"{key}.between")
+        return sum(verdict.error_of_net_flux((a, b) if forward else (b, a)) for a, b, forward in pairs)
+    if entry.kind == "energy":
+        function = lambda piece: added_energy(verdict.solution, verdict.error, verdict.gradient, piece)  # noqa: E731
+    else:
+        function = verdict.error_of_mean if entry.kind == "mean" else verdict.error_of_integral
+    if entry.over is None:
+        return function(None)
+    pieces, parts = read.builder.pieces(entry.over, f"{key}.over"), read.problem.partition
+    if entry.kind != "mean":
+        return sum(function(piece) for piece in pieces)
+    whole = sum(parts.measure(piece) for piece in pieces)
+    return sum(function(piece) * parts.measure(piece) / whole for piece in pieces)
