@@ -38,7 +38,8 @@ def test_a_training_that_does_not_converge_gets_longer_labels():
 
 def test_one_that_converges_does_not():
     easy = {**SHORT, "optimizer": replace(SHORT["optimizer"], tol=1e9)}
-    solution = jn.solve(problems.pde1(10), model=CategoricalEmbedding(dim="auto", neurons=8), charts="local", verify=False, **easy)
+    model = CategoricalEmbedding(dim="auto", neurons=8)
+    solution = jn.solve(problems.pde1(10), model=model, charts="local", verify=False, **easy)
     assert solution.status is jn.Status.TRAINED and len(solution.settings["embedding"]) == 1
 
 

@@ -16,8 +16,8 @@ Preset = Literal["paper"]
 # Label numbers of a default model: with five, 100 pieces converge, at a tenth of the time that 15 take (fa2, pde1).
 MOST_LABELS = 5
 
-# Damping over the loss in the paper's setting, which leaves it open: in its coordinates and units ten times ours. Chosen
-# by losses at training and held-out points (docs/method.md, "The paper's setting"; benchmarks/paper_setting.py).
+# Damping over the loss in the setting of the paper, which leaves it open: in its coordinates and units ten times ours.
+# Chosen by losses at training and held-out points (docs/method.md, "The paper's setting"; benchmarks/paper_setting.py).
 PAPER_DAMPING = 1e-3
 
 

@@ -126,7 +126,8 @@ def solve(
         found = verified(problem, completed(problem, trained(model, optimizer)), goal, verify)
     else:
         raise ModelError(f'method is {method!r}; choose "auto", "trefftz", "fem", "network" or jn.FEM(...).')
-    tell(found)
+    if verify is not False or found.status is not Status.TRAINED:  # whoever asks for no verdict gets no warning
+        tell(found)
     return found
 
 
