@@ -28,6 +28,6 @@ def ngsolve() -> NGSolve:
             "finite elements need NGSolve, which is not installed; pip install 'jumpnet[fem]' adds it."
         ) from None
     ng.ngsglobals.msg_level = 0
-    meshing.SetMessageImportance(0)
+    meshing.SetMessageImportance(0)  # pyright: ignore[reportAttributeAccessIssue]
     ng.SetHeapSize(HEAP)
     return NGSolve(ng, occ, comp, meshing)
