@@ -113,9 +113,9 @@ def test_keeping_a_checkpoint_changes_nothing_and_a_finished_one_answers_at_once
 
 def test_convergence_is_not_overlooked_on_the_way_back(chain: jn.Problem, tmp_path: Path) -> None:
     """Interrupted after the very step that converges: not a step more."""
-    options = OPTIONS | {"optimizer": LevenbergMarquardt(steps=300, tol=1e-6, polish=0)}
+    options = OPTIONS | {"optimizer": LevenbergMarquardt(steps=300, tol=1e-6, polish=0), "verify": False}
     whole = jn.solve(chain, **options)
-    assert whole.status is Status.CONVERGED
+    assert whole.status is Status.TRAINED
     path = tmp_path / "run.ckpt"
     assert jn.solve(chain, **options, checkpoint=path, progress=Interrupt(whole.steps)).status is Status.INTERRUPTED
     assert same(jn.solve(chain, **options, checkpoint=path), whole)
