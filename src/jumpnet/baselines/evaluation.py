@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from jumpnet.charts import Atlas, Box
+from jumpnet.engines.fem import answers
 from jumpnet.errors import SolutionError
 from jumpnet.fe.features import FieldFunction
-from jumpnet.models.frozen import Features, Frozen
-from jumpnet.optim import History, Status
+from jumpnet.optim import Status
 from jumpnet.problem import Problem
 from jumpnet.rows import Sites
 from jumpnet.solution import Solution
@@ -49,24 +48,5 @@ class MeshFunction:
 def as_solution(
     problem: Problem, functions: Sequence[MeshFunction | FieldFunction], settings: dict[str, Any]
 ) -> Solution:
-    """The functions of the pieces as a solution."""
-    shape = (problem.partition.size, problem.dim)
-    identity = Box(np.zeros(shape), np.ones(shape))
-    return Solution(
-        network=Frozen(tuple(Features(((identity, function),)) for function in functions)),
-        theta=np.ones(len(functions)),
-        atlas=Atlas((identity,)),
-        scale=1.0,
-        dim=problem.dim,
-        pieces=problem.partition.size,
-        partition=problem.partition,
-        tensors=problem.A,
-        status=Status.CONVERGED,
-        loss=np.nan,
-        steps=0,
-        history=History(),
-        seed=0,
-        problem=problem,
-        exact=problem.exact,
-        settings=settings,
-    )
+    """The functions of the pieces as a solution; nothing is known of its error."""
+    return answers.as_solution(problem, functions, Status.CONVERGED, np.nan, settings)
