@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def test_a_loaded_solution_evaluates_bit_for_bit(disk: jn.Solution, saved: Path)
     assert again.errors() == disk.errors()
     for column in ("step", "loss", "loss_of_term", "damping", "step_norm", "seconds"):
         assert np.array_equal(getattr(again.history, column), getattr(disk.history, column))
-    assert str(again.report()) == str(disk.report())
+    assert str(again.report()) == str(replace(disk, verdict=None).report())  # verdicts are not stored
 
 
 def test_in_a_fresh_process_that_never_saw_the_problem(disk: jn.Solution, saved: Path, tmp_path: Path) -> None:
