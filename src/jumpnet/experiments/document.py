@@ -146,13 +146,13 @@ def _errors(summaries: Sequence[Summary]) -> str:
     published = any(s.row.published for s in summaries)
     judged = any(s.judged is not None for s in summaries)
     heading = ["row", "setting", "trials"] + ["L2, paper"] * published + ["mean", "median", "worst", "spread"]
-    heading += ["judged"] * judged + ["mean / paper", "median / paper"] * published
+    heading += ["judged", "judged / true"] * judged + ["mean / paper", "median / paper"] * published
     lines = []
     for s in _by_row(summaries):
         cells = [str(s.row), s.setting, str(len(s.records))]
         cells += ["fails" if s.row.failed else _error(s.row.l2)] * published
         cells += [_error(s.l2), _error(s.median), _error(s.worst), _plain(s.spread)]
-        cells += [_error(s.judged)] * judged
+        cells += [_error(s.judged), _plain(s.judged_ratio)] * judged
         cells += ([_plain(s.l2_ratio), _plain(s.median_ratio)]) * published
         lines.append(cells)
     return _markdown(heading, lines)

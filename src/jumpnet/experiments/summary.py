@@ -53,6 +53,12 @@ class Summary:
         return self._mean("judged", np.median)
 
     @property
+    def judged_ratio(self) -> float | None:
+        """The median over the judged trials of judged error / true error."""
+        found = [r["judged"] / r["l2"] for r in self.records if r.get("judged") is not None and r.get("l2")]
+        return float(np.median(found)) if found else None
+
+    @property
     def median_ratio(self) -> float | None:
         """The median L2 error over the paper's mean."""
         return ratio(self.median, self.row.l2)
@@ -123,6 +129,7 @@ class Summary:
             "L2_worst": self.worst,
             "L2_spread": self.spread,
             "judged": self.judged,
+            "judged_ratio": self.judged_ratio,
             "Linf": self.linf,
             "paper_L2": row.l2,
             "paper_Linf": row.linf,

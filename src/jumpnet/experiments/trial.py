@@ -19,8 +19,9 @@ from jumpnet.driver import approximate, solve
 from jumpnet.driver.progress import Progress
 from jumpnet.driver.settings import paper_optimizer
 from jumpnet.errors import JumpnetError, JumpnetWarning
-from jumpnet.experiments.tables import Row
+from jumpnet.experiments.tables import NETWORKS, Row
 from jumpnet.fields.piecewise import piecewise_values
+from jumpnet.judge import judge
 from jumpnet.optim import History, LevenbergMarquardt, Optimizer, Status
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
@@ -36,6 +37,8 @@ HISTORY_POINTS = 400
 SPHERICAL, SPHERICAL_POINTS = "relative_l2_spherical", 10_000
 # Rows without a random number: one trial says all.
 DETERMINED = ("FEM", "FVM")
+# Experiments whose networks are judged: the page has the judged error beside the true one, which the judge never sees.
+JUDGED = ("pde1", "pde2", "pde4")
 
 
 @dataclass(frozen=True)
@@ -115,19 +118,18 @@ def _computed(trial: Trial, progress: bool | Progress) -> Record:
         return _measured(fem(stated, order=row.order, unknowns=row.unknowns, fitted=row.fitted))
     options: dict[str, Any] = {**trial.options, "progress": progress}
     if isinstance(stated, Problem):
-        # A row is about its training, and its error is known: only what `solve` does by itself is judged as well.
+        # A training's status is about its loss here; its error is judged afterwards.
         solution = solve(stated, **options, verify="auto" if row.method == "solve" else False)
     else:
         solution = approximate(*stated, **options)
     if solution.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
-    found = _measured(solution) | _kept(solution, row.keep)
+    found = _measured(solution) | _judged(solution, row) | _kept(solution, row.keep)
     return found | ({SPHERICAL: spherical_error(solution)} if row.measure == SPHERICAL else {})
 
 
 def _measured(solution: Solution) -> Record:
-    errors, verdict = solution.errors(), solution.verdict
-    judged = {} if verdict is None or not verdict.decided else {"judged": verdict.rms}
+    errors = solution.errors()
     return {
         "status": solution.status.name.lower(),
         "message": str(solution.status),
@@ -141,8 +143,15 @@ def _measured(solution: Solution) -> Record:
         "steps": solution.steps,
         "parameters": solution.settings.get("unknowns", solution.network.size),
         "how": str(solution.settings.get("method", solution.settings.get("model", ""))),
-        **judged,
     }
+
+
+def _judged(solution: Solution, row: Row) -> Record:
+    """The error found by solving for it, where the solution has a verdict or the row's networks are judged."""
+    verdict = solution.verdict
+    if verdict is None and row.table in JUDGED and row.method in NETWORKS:
+        verdict = judge(solution)
+    return {} if verdict is None else {"judged": verdict.rms if verdict.decided else None}
 
 
 def spherical_error(solution: Solution) -> float:
