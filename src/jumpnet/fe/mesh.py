@@ -35,6 +35,13 @@ _CHILDREN = {
     ],
 }
 
+# The parts of a triangle (a, b, c) whose longest edge (a, b) is cut, with none, one (b, c) or both of the others.
+_BISECTED = {
+    1: [("a", "ab", "c"), ("ab", "b", "c")],
+    2: [("a", "ab", "c"), ("ab", "b", "bc"), ("ab", "bc", "c")],
+    3: [("a", "ab", "ca"), ("ab", "b", "bc"), ("ca", "bc", "c"), ("ab", "bc", "ca")],
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Faces:
@@ -192,6 +199,54 @@ class Mesh:
         parent = np.repeat(np.arange(len(self)), children)
         return self._cut(parent, np.tile(share, (len(self), 1, 1)), ids.reshape(-1, d + 1), same)
 
+    def refined_at(self, marked: Bool[np.ndarray, " m"]) -> "Mesh":
+        """The marked triangles cut into 4, those around them cut at their longest edges until all fit (Rivara)."""
+        corners = np.array([(1, 2), (0, 2), (0, 1)])  # edge k is opposite to corner k
+        ends = self.elements[:, corners]
+        x = self.vertices[ends]
+        longest = np.argmax(np.linalg.norm(x[:, :, 0] - x[:, :, 1], axis=2), axis=1)
+        pairs = ends.reshape(-1, 2)
+        _, first, number = np.unique(_keys(pairs), return_index=True, return_inverse=True)
+        _, shared = np.unique(_keys(np.sort(self.same[pairs[first]], axis=1)), return_inverse=True)
+        edge = shared[number].reshape(-1, 3)  # periodic images have the same
+        cut = np.zeros(int(shared.max()) + 1, bool)
+        cut[edge[marked]] = True
+        each = np.arange(len(self))
+        while True:
+            touched = cut[edge].any(axis=1)
+            fits = cut[edge[each, longest]]
+            if np.all(fits | ~touched):
+                break
+            cut[edge[each, longest][touched]] = True
+        same = np.concatenate([self.same, shared + self.same.max() + 1])
+        middle = number.reshape(-1, 3) + len(self.same)  # numbers of vertices that are not used are no matter
+        parts = [self._parts_of(k, cut[edge], longest, middle) for k in range(1, 4)]
+        parent, share, ids = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return self._replaced(np.flatnonzero(cut[edge].any(axis=1)), self._cut(parent, share, ids, same))
+
+    def _parts_of(
+        self, count: int, cut: np.ndarray, longest: np.ndarray, middle: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The parts of triangles of which so many edges are cut: parents, barycentric corners, vertex numbers."""
+        at = np.flatnonzero(cut.sum(axis=1) == count)
+        # c is opposite to the longest edge (a, b); where two are cut, the other one is (b, c).
+        c = longest[at]
+        a, b = (c + 1) % 3, (c + 2) % 3
+        swap = cut[at, b] & (count == 2)  # edge b is (c, a)
+        a, b = np.where(swap, b, a), np.where(swap, a, b)
+        eye, row = np.eye(3), np.arange(len(at))
+        vertex, between = self.elements[at], middle[at]
+        named = {
+            "a": (eye[a], vertex[row, a]), "b": (eye[b], vertex[row, b]), "c": (eye[c], vertex[row, c]),
+            "ab": ((eye[a] + eye[b]) / 2, between[row, c]),
+            "bc": ((eye[b] + eye[c]) / 2, between[row, a]),
+            "ca": ((eye[c] + eye[a]) / 2, between[row, b]),
+        }  # fmt: skip
+        made = _BISECTED[count]
+        share = np.concatenate([np.stack([named[name][0] for name in part], axis=1) for part in made])
+        ids = np.concatenate([np.stack([named[name][1] for name in part], axis=1) for part in made])
+        return np.tile(at, len(made)), share, ids
+
     def graded(self, vertex: int, levels: int, factor: float = FACTOR) -> "Mesh":
         """Layers of triangles that shrink towards a vertex by a factor each."""
         mesh = self
@@ -254,6 +309,11 @@ class Mesh:
         k, n = within.shape[:2]
         values = self.basis.value(within[:, :, 1:].reshape(k * n, -1)).reshape(k, n, -1)
         return Mesh(ids, self.piece[parent], np.matmul(values, self.nodes[parent]), self.order, same)
+
+
+def _keys(pairs: Int[np.ndarray, "n 2"]) -> Int[np.ndarray, " n"]:
+    """One number for each pair of vertices, which are in a fixed order."""
+    return pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1]
 
 
 def _pairs(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

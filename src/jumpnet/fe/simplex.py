@@ -81,6 +81,20 @@ class Lagrange:
     def _coefficients(self) -> Float[np.ndarray, "polynomials nodes"]:
         return np.linalg.inv(dubiner(self.dim, self.order, self.barycentric[:, 1:])[0])
 
+    @cached_property
+    def degrees(self) -> Int[np.ndarray, " polynomials"]:
+        """The degree of each of the orthonormal polynomials that `modes` are the coefficients of."""
+        every = product(range(self.order + 1), repeat=self.dim)
+        return np.array([sum(a) for a in every if sum(a) <= self.order])
+
+    def modes(self, values: Float[np.ndarray, "m nodes"]) -> Float[np.ndarray, "m polynomials"]:
+        """The coefficients of orthonormal polynomials, from values at the nodes."""
+        return values @ self._coefficients.T
+
+    def from_modes(self, modes: Float[np.ndarray, "m polynomials"]) -> Float[np.ndarray, "m nodes"]:
+        """Values at the nodes, from the coefficients of orthonormal polynomials."""
+        return modes @ dubiner(self.dim, self.order, self.barycentric[:, 1:])[0].T
+
     def value(self, xi: Points) -> Float[np.ndarray, "n nodes"]:
         """The polynomials at points."""
         return self._table(xi)[0]

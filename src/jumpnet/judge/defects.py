@@ -102,9 +102,10 @@ class Smooth:
 
 @dataclass(frozen=True, eq=False)
 class Elements:
-    """An answer of finite elements, on the mesh that it is judged on."""
+    """An answer of finite elements, on the mesh that it is judged on; `beside` it, fields of point sources."""
 
     field: Field
+    beside: Smooth | None = None
     weak: ClassVar[bool] = True
 
     def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
@@ -118,7 +119,10 @@ class Elements:
         for k in np.unique(local):
             mine = local == k
             value[mine], gradient[mine] = self._at(mesh, face_points(mesh.dim, int(k), count)[0], element[mine])
-        return value, gradient
+        if self.beside is None:
+            return value, gradient
+        more, slope = self.beside.on_face(mesh, element, local, x, count)
+        return value + more, gradient + slope
 
     def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
         return None
@@ -181,9 +185,11 @@ def defects(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> Defects
     return Defects(volume, contact, outer, residual, interface, boundary)
 
 
-def surface_defects(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[OnInterfaces, OnBoundary]:
-    """The defects on interfaces and on the boundary alone."""
-    return _contact(problem, mesh, count, answer)[1], _outer(problem, mesh, count, answer)[1]
+def on_surfaces(
+    problem: Problem, mesh: Mesh, count: int, answer: Answer
+) -> tuple[tuple[Contact, OnInterfaces], tuple[Outer, OnBoundary]]:
+    """The part of the defect problem on interfaces and on the boundary."""
+    return _contact(problem, mesh, count, answer), _outer(problem, mesh, count, answer)
 
 
 @dataclass(frozen=True, eq=False)
