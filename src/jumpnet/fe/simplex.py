@@ -97,7 +97,13 @@ class Lagrange:
 
     def value(self, xi: Points) -> Float[np.ndarray, "n nodes"]:
         """The polynomials at points."""
+        if len(xi) > FEW:  # their gradients would take three times as long
+            return dubiner_values(self.dim, self.order, xi).T @ self._coefficients
         return self._table(xi)[0]
+
+    def modal(self, values: Float[np.ndarray, "m nodes"]) -> Float[np.ndarray, "polynomials m"]:
+        """Coefficients of Dubiner's polynomials for values at the nodes of elements."""
+        return self._coefficients @ values.T
 
     def gradient(self, xi: Points) -> Float[np.ndarray, "n nodes d"]:
         """Their gradients with respect to xi."""
@@ -148,18 +154,46 @@ def dubiner(dim: int, order: int, xi: Points) -> tuple[Float[np.ndarray, "n m"],
     return np.stack([v for v, _ in partial.values()], axis=1), np.stack([g for _, g in partial.values()], axis=1)
 
 
+def dubiner_values(dim: int, order: int, xi: Points) -> Float[np.ndarray, "m n"]:
+    """The same polynomials without gradients, at many points; a row for each polynomial."""
+    below, partial = 1.0 - xi.sum(axis=1), {(): np.ones(len(xi))}
+    for axis in range(dim):
+        own = xi[:, axis]
+        x, t = own - below, own + below
+        longer = {}
+        for degrees, value in partial.items():
+            used = sum(degrees)
+            for k, factor in enumerate(_jacobi_values(order - used, 2 * used + axis, x, t)):
+                longer[(*degrees, k)] = np.sqrt(2.0 * (used + k) + axis + 1.0) * value * factor
+        partial, below = longer, t
+    return np.stack(list(partial.values()))
+
+
+def _jacobi_values(degree: int, a: int, x: np.ndarray, t: np.ndarray) -> list[np.ndarray]:
+    """t^k P_k^(a, 0)(x/t) for k up to a degree."""
+    found = [np.ones_like(x)]
+    for k in range(degree):
+        A, B, C = _recurrence(k, a)
+        found.append((A * x + B * t) * found[-1] - (C * t * t * found[-2] if k else 0.0))
+    return found
+
+
+def _recurrence(k: int, a: int) -> tuple[float, float, float]:
+    """P_(k+1) = (A x + B) P_k - C P_(k-1) for Jacobi's polynomials P^(a, 0)."""
+    c = 2 * k + a
+    if k == 0:
+        return (a + 2) / 2, a / 2, 0.0
+    A = (c + 1) * (c + 2) / (2 * (k + 1) * (k + 1 + a))
+    B = a * a * (c + 1) / (2 * (k + 1) * (k + 1 + a) * c)
+    return A, B, (k + a) * k * (c + 2) / ((k + 1) * (k + 1 + a) * c)
+
+
 def _jacobi(degree: int, a: int, x: tuple[np.ndarray, ...], t: tuple[np.ndarray, ...]) -> list[tuple[np.ndarray, ...]]:
     """t^k P_k^(a, 0)(x/t) for k up to a degree, each with its gradient; x and t come with theirs."""
     found = [(np.ones_like(x[0]), np.zeros_like(x[1]))]
     square = (t[0] ** 2, 2 * t[0][:, None] * t[1])
     for k in range(degree):
-        c = 2 * k + a
-        if k == 0:
-            A, B, C = (a + 2) / 2, a / 2, 0.0
-        else:
-            A = (c + 1) * (c + 2) / (2 * (k + 1) * (k + 1 + a))
-            B = a * a * (c + 1) / (2 * (k + 1) * (k + 1 + a) * c)
-            C = (k + a) * k * (c + 2) / ((k + 1) * (k + 1 + a) * c)
+        A, B, C = _recurrence(k, a)
         linear = (A * x[0] + B * t[0], A * x[1] + B * t[1])
         p, before = found[-1], found[-2] if k else (np.zeros_like(x[0]), np.zeros_like(x[1]))
         value = linear[0] * p[0] - C * square[0] * before[0]
