@@ -81,7 +81,7 @@ class Level:
         more points than the load was. It oscillates in a length of h/(p + 1) or less, and can make an error of
         (h/(pi (p + 1)))^2/A times its size. Of the defects on faces likewise the part beyond polynomials, which is felt
         to a depth of such a length. Where faces of elements are off the exact surface, they jump by `shifted` there,
-        which is felt everywhere.
+        the mean of which over a face is felt everywhere.
         """
         mesh, order, d = self.space.mesh, self.space.order, self.space.mesh.dim
         length, count = mesh.size / (np.pi * (order + 1)), self.count + MORE
@@ -103,7 +103,9 @@ class Level:
                 rest = part - _projection(part, d - 1, order - 1, count)
                 square += float(np.sum(length[element] ** power * np.sum(weight * rest**2, axis=1)))
             shifted = inner.shifted if faces is mesh.interfaces else outer.shifted
-            square += problem.partition.domain.size * float(np.sum(weight * shifted**2))
+            mean = (np.sum(weight * shifted, axis=1) / np.sum(weight, axis=1))[:, None]
+            square += problem.partition.domain.size * float(np.sum(weight * mean**2))
+            square += float(np.sum(length[element] * np.sum(weight * (shifted - mean) ** 2, axis=1)))
         if self.cuts is not None:
             depth = length[Locator(mesh)(self.cuts.x, self.cuts.piece).element]
             square += float(np.sum(depth * self.cuts.weight * self.cuts.jump**2))
