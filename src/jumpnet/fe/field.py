@@ -15,10 +15,11 @@ from jaxtyping import Float, Int
 from scipy.spatial import KDTree
 
 from jumpnet.fe.mesh import Mesh
-from jumpnet.fe.simplex import FEW, Lagrange, dubiner_values, lagrange
+from jumpnet.fe.simplex import FEW, Lagrange, dubiner, lagrange
 
 NEWTON = 12  # steps from a point to its reference coordinates
 WALK = 40  # elements on the way
+LOST, AROUND = 1e-3, 60  # points farther outside are looked for in the elements of so many nodes around
 INSIDE = 1e-10  # barycentric coordinates above minus this are inside
 FAR = 3.0  # reference coordinates are kept within this distance of the simplex, where maps of curved elements go astray
 
@@ -81,7 +82,24 @@ class Locator:
             mine = np.flatnonzero(piece == label)
             tree, owner = self._trees[label]
             element[mine] = owner[tree.query(x[mine])[1]]
-        return self._walked(x, element)
+        found = self._walked(x, element)
+        lost = np.flatnonzero(found.outside > LOST)
+        if len(lost):
+            self._looked_around(x, piece, found, lost)
+        return found
+
+    def _looked_around(self, x: Places, piece: Labels, found: Located, lost: Labels) -> None:
+        """The best of several elements around points that were not found: in thin curved ones a walk may go astray."""
+        for label in np.unique(piece[lost]).tolist():
+            mine = lost[piece[lost] == label]
+            tree, owner = self._trees[label]
+            near = owner[tree.query(x[mine], k=min(AROUND, len(owner)))[1]].reshape(len(mine), -1)
+            for element in near.T:
+                xi = self._inverse(x[mine], element)
+                outside = _outside(xi)
+                better = outside < found.outside[mine]
+                at = mine[better]
+                found.element[at], found.xi[at], found.outside[at] = element[better], xi[better], outside[better]
 
     def _walked(self, x: Places, element: Labels) -> Located:
         """From element to element of the piece, always across the face that the point lies beyond the most."""
@@ -182,21 +200,19 @@ class Field:
         found = np.empty(len(at.xi))
         for start in range(0, len(found), CHUNK):
             part = slice(start, start + CHUNK)
-            polynomials = dubiner_values(self.mesh.dim, self.order, at.xi[part])
-            found[part] = np.einsum("kn,kn->n", polynomials, self._modal[:, at.element[part]])
+            polynomials = dubiner(self.mesh.dim, self.order, at.xi[part])
+            found[part] = np.einsum("nk,nk->n", polynomials, self._modes[at.element[part]])
         return found
 
     @cached_property
-    def _modal(self) -> Float[np.ndarray, "polynomials m"]:
-        return self.basis.modal(self.values)
+    def _modes(self) -> Float[np.ndarray, "m polynomials"]:
+        return self.basis.modes(self.values)
 
     def gradient_at(self, at: Located) -> Places:
         """The gradients at points that have been found."""
         if len(at.xi) > CHUNK:
             parts = [slice(start, start + CHUNK) for start in range(0, len(at.xi), CHUNK)]
-            return np.concatenate(
-                [self.gradient_at(Located(at.element[p], at.xi[p], at.outside[p])) for p in parts]
-            )
+            return np.concatenate([self.gradient_at(Located(at.element[p], at.xi[p], at.outside[p])) for p in parts])
         mesh = self.mesh
         slope = np.einsum("nkj,nk->nj", self.basis.gradient(at.xi), self.values[at.element])
         J = np.einsum("nkj,nki->nij", mesh.basis.gradient(at.xi), mesh.nodes[at.element])

@@ -3,9 +3,11 @@
 import numpy as np
 
 from jumpnet.errors import GeometryError
+from jumpnet.fe.fitting import fitted
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.meshing import arrays_of, curved_mesh
 from jumpnet.fe.planar import planar_mesh
+from jumpnet.fe.proximity import narrow
 from jumpnet.fe.simplex import gauss
 from jumpnet.geometry import Partition
 from jumpnet.problem import Problem
@@ -31,7 +33,8 @@ def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
         return planar
     for part, curved in ((1.0, order), (SMALLER, order), (SMALLER, max(order // 2, 2)), (SMALLER**2, 2)):
         try:
-            mesh = arrays_of(curved_mesh(parts, part * size, curved, axes, finer), curved, parts, axes)
+            closer = [(place, part * there) for place, there in finer]
+            mesh = arrays_of(curved_mesh(parts, part * size, curved, axes, closer), curved, parts, axes)
         except GeometryError:
             raise
         except Exception as error:  # whatever netgen raises
@@ -42,7 +45,7 @@ def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
         elif why := _lacking(parts, mesh):
             continue
         else:
-            return mesh
+            return fitted(parts, mesh)
     raise GeometryError(why)
 
 
@@ -62,7 +65,7 @@ def _of_paths(
 def _finer(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]:
     """Where elements must be smaller for the data that were found there, and how large they may be."""
     looked = survey(problem)
-    found = []
+    found = narrow(problem.partition, size) if problem.dim == 2 else []
     for places in (*looked.pieces.values(), *looked.boundary.values(), *looked.interfaces.values()):
         small = np.flatnonzero(LEAVES * places.size < size)
         found += [(places.x[0, k], LEAVES * float(places.size[k])) for k in small]

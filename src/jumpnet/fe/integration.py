@@ -121,7 +121,5 @@ def subdivided(parts: int) -> tuple[Float[np.ndarray, "n d"], Int[np.ndarray, "k
     points = [(i, j) for i in range(parts + 1) for j in range(parts + 1 - i)]
     number = {place: k for k, place in enumerate(points)}
     cells = [(number[i, j], number[i + 1, j], number[i, j + 1]) for i, j in points if i + j < parts]
-    cells += [
-        (number[i + 1, j], number[i + 1, j + 1], number[i, j + 1]) for i, j in points if i + j < parts - 1
-    ]
+    cells += [(number[i + 1, j], number[i + 1, j + 1], number[i, j + 1]) for i, j in points if i + j < parts - 1]
     return np.array(points) / parts, np.array(cells)

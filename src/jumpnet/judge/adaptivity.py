@@ -99,6 +99,11 @@ def graded_vertices(problem: Problem, mesh: Mesh) -> tuple[Mesh, list[int], bool
     return mesh, sorted(set(found)), bool(singular or changing)
 
 
+def _singular(problem: Problem, mesh: Mesh) -> bool:
+    """Whether there are singular points; a mesh of finite elements has vertices where conditions change."""
+    return any(True for _ in singular_corners(problem)) or any(True for _ in changes_at_vertices(problem, mesh))
+
+
 def _at(x: np.ndarray, places: list[np.ndarray], size: float) -> bool:
     return any(np.linalg.norm(x - place) < 1e-6 * size for place in places)
 
@@ -112,8 +117,7 @@ def judge_elements(
     """
     spaces = (Space(field.mesh, field.order + more) for more in range(1, 1 + options.higher))
     found = settled(problem, spaces, Elements(field), options, tol, _mean(solution, problem))
-    singular = problem.dim == 2 and graded_vertices(problem, field.mesh)[2]
-    return replace(found, singular=singular)
+    return replace(found, singular=problem.dim == 2 and _singular(problem, field.mesh))
 
 
 def settled(

@@ -154,7 +154,8 @@ class OnInterfaces:
     """Defects on interfaces: v', and w' over the conductivity of the better side; and the flux of e.
 
     That is A grad e . n = s [e] + first (or second), seen from the lower (or higher) piece. `magnitude` is the largest
-    number that v' is a difference of.
+    number that v' is a difference of. `shifted` is the jump that appears where the faces of the mesh are off the exact
+    surface, and elements are continued to it.
     """
 
     jump: Array
@@ -162,19 +163,22 @@ class OnInterfaces:
     first: Array
     second: Array
     magnitude: float
+    shifted: Array
 
 
 @dataclass(frozen=True, eq=False)
 class OnBoundary:
     """Defects of Dirichlet conditions, and of others over the conductivity; and the flux of e.
 
-    That is A grad e . n = through - alpha e. `part` numbers the parts of the boundary.
+    That is A grad e . n = through - alpha e. `part` numbers the parts of the boundary. `shifted` is the defect of a
+    Dirichlet condition that appears where the faces of the mesh are off the exact boundary.
     """
 
     value: Array
     outflow: Array
     through: Array
     part: Int[np.ndarray, "faces q"]
+    shifted: Array
 
 
 def defects(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> Defects:
@@ -242,7 +246,7 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
     first, second = on_faces(mesh, a, ka, count), on_faces(mesh, b, kb, count)
     low, high = mesh.piece[a], mesh.piece[b]
     size = np.minimum(mesh.size[a], mesh.size[b])[:, None]
-    xa, xb, n = first.x.copy(), second.x.copy(), -first.normal
+    here, xa, xb, n = first.x, first.x.copy(), second.x.copy(), -first.normal
     v, w, R = (np.zeros(xa.shape[:2]) for _ in range(3))
     across = np.abs(first.x - second.x).max(axis=(1, 2), initial=0.0) > 1e-6 * size[:, 0]
     for pair in np.unique(np.stack([low, high], axis=1)[~across], axis=0).tolist():
@@ -272,7 +276,9 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
     qa, qb = (qa, qb) if answer.weak else (0.0, 0.0)
     first, second = known + to_a * rest - qa - s * wanted, known - (1 - to_a) * rest - qb - s * wanted
     magnitude = max(float(np.abs(part).max(initial=0.0)) for part in (v, ua, ub, jump - v + (ua - ub)))
-    return contact, OnInterfaces(jump, flux / np.maximum(ka_, kb_), first, second, magnitude)
+    off = np.sum((xa - here) * (ga - gb), axis=2) if answer.weak else np.zeros_like(jump)
+    off[across] = 0.0
+    return contact, OnInterfaces(jump, flux / np.maximum(ka_, kb_), first, second, magnitude, off)
 
 
 def _periodic(problem: Problem, mesh: Mesh, xa: Array, xb: Array, n: Array, low: Array, high: Array) -> Array:
@@ -316,8 +322,9 @@ def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Ou
     if answer.weak:
         load = load + q
     through = np.where(fixed, stiff * value, outflow)
+    off = np.where(fixed, np.sum((x - points.x) * gradient, axis=2), 0.0) if answer.weak else np.zeros_like(value)
     return Outer(np.where(fixed, stiff, alpha), load), OnBoundary(
-        value, outflow / k, through, number.reshape(shape[:2])
+        value, outflow / k, through, number.reshape(shape[:2]), off
     )
 
 

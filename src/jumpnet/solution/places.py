@@ -135,9 +135,7 @@ class OfMesh(Integrals):
         every = lambda count: (p for p in on_boundary(mesh, count, piece))  # noqa: E731
         return self._compared(every, piece, density if chosen is None else wanted)
 
-    def _compared(
-        self, points: Callable[[int], Iterable[ElementPoints]], piece: int, density: Density
-    ) -> Integral:
+    def _compared(self, points: Callable[[int], Iterable[ElementPoints]], piece: int, density: Density) -> Integral:
         """The integral by two rules."""
         order = self.elements.field.order
         found = []

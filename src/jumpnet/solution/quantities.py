@@ -132,7 +132,9 @@ def balances(solution: Solution) -> tuple[Balance, ...]:
     source = sum((balance.source for balance in pieces), NOTHING)
     for interface in parts.interfaces:
         pair = interface.pair
-        films = places_of(solution).on_interface(pair, lambda at, pair=pair: problem.jump_data(pair, at.x, at.normals)[1])
+        films = places_of(solution).on_interface(
+            pair, lambda at, pair=pair: problem.jump_data(pair, at.x, at.normals)[1]
+        )
         source = source + films
     return (*pieces, Balance("domain", outflow, source, max(rounding)))
 

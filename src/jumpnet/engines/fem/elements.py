@@ -18,6 +18,7 @@ from jumpnet.fe.assembly import Contact, Outer, surface_load
 from jumpnet.fe.features import FieldFunction
 from jumpnet.fe.field import Field
 from jumpnet.fe.first import first_mesh
+from jumpnet.fe.fitting import fitted
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.space import Space
 from jumpnet.judge.adaptivity import MOST_LAYERS, graded_vertices
@@ -117,7 +118,7 @@ class Refinement:
         if options.order is None and (rising or options.size is not None):
             self._order += STEP[dim]
             if self._order <= top + STEP[dim] * (options.size is not None):
-                self._meshes.grade()
+                self._meshes.deepen()
                 return True
             return False
         self._meshes.refine(found.marked())
@@ -136,7 +137,7 @@ class Refined:
     """The mesh of a problem: graded towards singular points, cut where it is told to."""
 
     def __init__(self, problem: Problem, first: Mesh):
-        self.mesh, self._vertices, self._layers = first, [], 0
+        self._parts, self.mesh, self._vertices, self._layers = problem.partition, first, [], 0
         if problem.dim == 2:
             self.mesh, self._vertices, _ = graded_vertices(problem, first)
         self.grade(LAYERS)
@@ -148,14 +149,21 @@ class Refined:
             self.mesh = self.mesh.graded(vertex, layers)
         self._layers += layers
 
+    def deepen(self) -> None:
+        """No cuts, but more layers of elements towards singular points."""
+        if self._vertices and self._layers < MOST_LAYERS:
+            self.mesh = self.mesh.as_origin()
+            self.grade()
+
     def refine(self, marked: Bool[np.ndarray, " m"]) -> None:
         """Cut marked elements, but for those at singular points, towards which there are more layers instead."""
+        self.mesh = self.mesh.as_origin()
         if self.mesh.dim == 3:
             self.mesh = self.mesh.refined()
             return
         marked = marked & ~np.isin(self.mesh.elements, self._vertices).any(axis=1)
         if marked.any():
-            self.mesh = self.mesh.refined_at(marked)
+            self.mesh = fitted(self._parts, self.mesh.refined_at(marked))
         self.grade()
 
 
@@ -215,8 +223,9 @@ def _estimate(stages: list[Stage]) -> float:
 
 def _as_solution(problem: Problem, stage: Stage, status: Status, estimate: float, seconds: float) -> Solution:
     space = stage.level.space
-    mesh: Mesh = space.mesh
-    functions = [FieldFunction(stage.field, piece, problem.dim) for piece in range(problem.partition.size)]
+    mesh = replace(space.mesh, origin=None)  # what it was made of has served its purpose
+    field = replace(stage.field, mesh=mesh)
+    functions = [FieldFunction(field, piece, problem.dim) for piece in range(problem.partition.size)]
     method = f"finite elements of order {space.order}, {len(mesh)} elements, {space.size} unknowns"
     settings = {
         "method": method,

@@ -15,7 +15,7 @@ from jumpnet.judge.level import Level
 # The part of the squared indicators that the marked elements have together (Doerfler).
 BULK = 0.9
 # Modes that fall by more than this factor over two degrees: the solution is analytic there, and more degrees will do.
-ANALYTIC = 0.1
+ANALYTIC = 0.25
 
 
 @dataclass(frozen=True, eq=False)
