@@ -21,15 +21,22 @@ def run(
 
     read = read_file(file, constants_of(settings))
     folder = None if output is None else output_directory(output)
-    solution = read.solve(progress=not session.quiet, **options)  # a bar for each way that is tried
+    if read.file.solve.method == "fem":  # without a bar of its own
+        with session.waiting("finite elements"):
+            solution = read.solve(**options)
+    else:
+        solution = read.solve(progress=not session.quiet, **options)  # a bar for each way that is tried
     if folder is not None:
         solution.save(folder / f"{read.name}.jumpnet")
         session.keep(folder / f"{read.name}.jumpnet")
     if exit_code(solution.status) == INTERRUPTED:
         raise KeyboardInterrupt
-    found = results(read, solution)
+    image = read.file.image is not None and read.file.image.resolution
+    with session.waiting("quantities" + (", also at half the resolution of the image" if image else "")):
+        found = results(read, solution)
     if folder is not None:
-        write(read, solution, found, folder, session.keep, session.command)
+        with session.waiting("report and pictures"):
+            write(read, solution, found, folder, session.keep, session.command)
     if as_json:
         session.say_json(found)
     else:

@@ -17,7 +17,10 @@ from scipy.spatial import KDTree
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.simplex import FEW, Lagrange, dubiner, lagrange
 
-NEWTON = 12  # steps from a point to its reference coordinates
+NEWTON = 16  # steps from a point to its reference coordinates
+NEW_SLOPES, KEPT_SLOPES = 2, 8  # of which the first have slopes of their own, those up to here the last one's
+START = 0.5  # how far beyond an element that is curved the first guess may be
+SETTLED = 1e-13  # a step below is the last one
 WALK = 40  # elements on the way
 LOST, AROUND = 1e-3, 60  # points farther outside are looked for in the elements of so many nodes around
 INSIDE = 1e-10  # barycentric coordinates above minus this are inside
@@ -129,19 +132,24 @@ class Locator:
     def _inverse(self, x: Places, element: Labels) -> Places:
         """Reference coordinates of points in elements: straight ones at once, others by Newton's method."""
         mesh, d = self.mesh, self.mesh.dim
-        xi = np.full((len(x), d), 1.0 / (d + 1))
-        simple, todo = np.flatnonzero(mesh.straight[element]), np.flatnonzero(~mesh.straight[element])
         first, inverse = self._affine
-        xi[simple] = np.einsum("nij,nj->ni", inverse[element[simple]], x[simple] - first[element[simple]])
-        xi[simple] = np.clip(xi[simple], -FAR, 1.0 + FAR)
-        for _ in range(NEWTON if mesh.order > 1 else 1):
+        xi = np.einsum("nij,nj->ni", inverse[element], x - first[element])
+        xi = np.clip(xi, -FAR, 1.0 + FAR)
+        todo = np.flatnonzero(~mesh.straight[element])
+        if not len(todo):
+            return xi
+        xi[todo] = np.clip(xi[todo], -START, 1.0 + START)
+        J = np.empty((len(todo), d, d))
+        for step in range(NEWTON):
+            if step < NEW_SLOPES or step >= KEPT_SLOPES:  # gradients take five times as long as values
+                J = np.einsum("nkj,nki->nij", mesh.basis.gradient(xi[todo]), mesh.nodes[element[todo]])
+            image = np.einsum("nk,nki->ni", mesh.basis.value(xi[todo]), mesh.nodes[element[todo]])
+            move = solved(J, x[todo] - image)
+            xi[todo] = np.clip(xi[todo] + move, -FAR, 1.0 + FAR)
+            going = np.abs(move).max(axis=1) > SETTLED
+            todo, J = todo[going], J[going]
             if not len(todo):
                 break
-            image = np.einsum("nk,nki->ni", mesh.basis.value(xi[todo]), mesh.nodes[element[todo]])
-            J = np.einsum("nkj,nki->nij", mesh.basis.gradient(xi[todo]), mesh.nodes[element[todo]])
-            step = solved(J, x[todo] - image)
-            xi[todo] = np.clip(xi[todo] + step, -FAR, 1.0 + FAR)
-            todo = todo[np.abs(step).max(axis=1) > 1e-13]
         return xi
 
 
