@@ -21,7 +21,7 @@ NEWTON = 16  # steps from a point to its reference coordinates
 NEW_SLOPES, KEPT_SLOPES = 2, 8  # of which the first have slopes of their own, those up to here the last one's
 START = 0.5  # how far beyond an element that is curved the first guess may be
 SETTLED = 1e-13  # a step below is the last one
-WALK = 40  # elements on the way
+WALK, STRAYING = 40, 6  # elements on the way; of those at first, which may lead away from the point
 LOST, AROUND = 1e-3, 60  # points farther outside are looked for in the elements of so many nodes around
 INSIDE = 1e-10  # barycentric coordinates above minus this are inside
 FAR = 3.0  # reference coordinates are kept within this distance of the simplex, where maps of curved elements go astray
@@ -111,7 +111,7 @@ class Locator:
         outside = _outside(xi)
         best = Located(element.copy(), xi.copy(), outside.copy())
         going = np.flatnonzero(outside > INSIDE)
-        for _ in range(WALK):
+        for walked in range(WALK):
             if not len(going):
                 break
             bary = np.concatenate([1.0 - xi[going].sum(axis=1, keepdims=True), xi[going]], axis=1)
@@ -122,11 +122,13 @@ class Locator:
             element[going] = mesh.neighbours[element[going], face]
             xi[going] = self._inverse(x[going], element[going])
             outside[going] = _outside(xi[going])
-            better = going[outside[going] < best.outside[going]]
+            nearer = outside[going] < best.outside[going]
+            better = going[nearer]
             best.element[better], best.xi[better], best.outside[better] = (
                 element[better], xi[better], outside[better],
             )  # fmt: skip
-            going = going[outside[going] > INSIDE]
+            # Points beyond a curved wall go to and fro between elements: no farther once they come no nearer.
+            going = going[(outside[going] > INSIDE) & (nearer | (walked < STRAYING))]
         return best
 
     def _inverse(self, x: Places, element: Labels) -> Places:

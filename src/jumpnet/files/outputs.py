@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jumpnet.files.errors import quantity_errors
+from jumpnet.files.errors import flux_corrections, quantity_errors
 from jumpnet.files.problemfile import ProblemFile
 from jumpnet.reporting import Context, plot_domain, plot_solution, write_report
 from jumpnet.reporting.canvas import write_file
@@ -22,7 +22,7 @@ def results(read: ProblemFile, solution: Solution) -> dict[str, Any]:
     """Status, error, the wanted quantities, the balances and the comparison, if one is asked for; JSON can hold it."""
     report = solution.report(balances=True, reference=read.reference())
     judged = quantity_errors(read, solution)
-    wanted = read.quantities(solution)
+    wanted, added = read.quantities(solution), flux_corrections(read, solution)
     coarse = read.coarse_quantities() if solution.dim == 2 else {}
     found = {
         "title": read.title,
@@ -35,10 +35,10 @@ def results(read: ProblemFile, solution: Solution) -> dict[str, Any]:
         "error": None if report.errors is None else {"l2": report.errors.l2, "linf": report.errors.linf},
         "quantities": {
             name: {
-                "value": integral.value,
+                "value": integral.value + added.get(name, 0.0),
                 "error": max(integral.error, judged[name]) if name in judged else None,
                 "quadrature error": integral.error,
-                "resolution error": abs(integral.value - coarse[name]) if name in coarse else None,
+                "resolution error": abs(integral.value + added.get(name, 0.0) - coarse[name]) if name in coarse else None,
             }
             for name, integral in wanted.items()
         },
