@@ -26,7 +26,7 @@ AIMED, ROUNDS = 0.1, 4
 SPEND = 4.0
 # Pieces with more corners than that (drawings): each has functions of its own, and finite elements are sooner there.
 MOST_CORNERS = 40
-MOST_SEGMENTS = 300
+MOST_SEGMENTS = 100
 # The part of a time limit for the answer; the rest is for the judge.
 FOR_ANSWER = 0.55
 # Spaces that a bar of progress is made for.
@@ -91,7 +91,7 @@ def _unsuitable(problem: Problem) -> str:
     parts = problem.partition
     if parts.dim != 2:
         return ""
-    segments = sum(len(loop) for shape in (parts.domain, *parts.pieces) for loop in getattr(shape, "loops", ()))
+    segments = sum(len(loop) // 3 for shape in (parts.domain, *parts.pieces) for loop in getattr(shape, "loops", ()))
     if segments > MOST_SEGMENTS:
         return f"the pieces are drawn with {segments} segments"
     corners = len(corners_of(parts))
