@@ -56,7 +56,7 @@ class _Child:
             self._process.stdin.write(_packed(job))
             self._process.stdin.flush()
             size = _HEAD.unpack(self._read(_HEAD.size, until))[0]
-            good, found = pickle.loads(self._read(size, until))  # noqa: S301: from our own child
+            good, found = pickle.loads(self._read(size, until))  # noqa: S301 (from our own child)
         except (BrokenPipeError, EOFError):
             self.end()
             raise MeshingError("the mesher died") from None
@@ -145,7 +145,7 @@ def _serve() -> None:
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)  # compiled code prints there
     while len(head := jobs.read(_HEAD.size)) == _HEAD.size:
-        name, arguments = pickle.loads(jobs.read(_HEAD.unpack(head)[0]))  # noqa: S301: from our own parent
+        name, arguments = pickle.loads(jobs.read(_HEAD.unpack(head)[0]))  # noqa: S301 (from our own parent)
         try:
             answer = (True, _here(name, arguments))
         except (JumpnetError, MeshingError) as error:
