@@ -32,7 +32,8 @@ from jumpnet.fe.space import Space
 # what else spreads the entries of the matrix, is that of rounding.
 PENALTY = 1e5
 CONSTANT = 1e-14  # coefficients that vary by no more than this part of themselves are constant
-CHUNK = 500_000  # numbers of one basis gradient table, elements x points x functions
+CHUNK = 4_000_000  # numbers in the matrices of as many elements as are made at once
+TABLE = 4_000_000  # numbers in a table of products of basis functions
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,26 +186,42 @@ def _volume(
     mesh, basis, others = space.mesh, space.basis, np.flatnonzero(~simple)
     xi, w = gauss(mesh.dim, count)
     value, slope = basis.value(xi), basis.gradient(xi)
-    step = max(1, CHUNK // (len(w) * basis.size))
+    n = basis.size
+    step = max(1, CHUNK // (n * n))
     for start in range(0, len(others), step):
         part = others[start : start + step]
         J = mesh.jacobians(xi, part)
         weight = w * np.abs(np.linalg.det(J))
-        gradient = np.matmul(slope[None], np.linalg.inv(J))  # m, q, functions, d
-        m, q, n, d = gradient.shape
-        flux = np.matmul(gradient, weight[..., None, None] * volume.A[part])
-        matrix = np.matmul(
-            flux.transpose(0, 2, 1, 3).reshape(m, n, q * d), gradient.transpose(0, 1, 3, 2).reshape(m, q * d, n)
-        )
-        if volume.lam[part].any():
-            matrix += np.matmul(value.T[None] * (weight * volume.lam[part])[:, None], value[None])
+        inverse = np.linalg.inv(J)
+        G = weight[..., None, None] * np.matmul(np.matmul(inverse, volume.A[part]), np.swapaxes(inverse, 2, 3))
+        dofs = space.dofs[part]
         right = (weight * volume.load[part]) @ value
         if volume.flux is not None:
-            right += np.einsum("mq,mqi,mqki->mk", weight, volume.flux[part], gradient)
-        dofs = space.dofs[part]
+            along = np.matmul(inverse, volume.flux[part][..., None])[..., 0] * weight[..., None]
+            right += along.reshape(len(part), -1) @ slope.transpose(0, 2, 1).reshape(-1, n)
         np.add.at(load, dofs, right)
         np.add.at(mass, dofs, weight @ value)
+        matrix = _weighted_products(slope.transpose(0, 2, 1), G)
+        if volume.lam[part].any():
+            matrix += _weighted_products(value[:, None], (weight * volume.lam[part])[..., None, None])
         yield dofs, matrix
+
+
+def _weighted_products(
+    table: Float[np.ndarray, "q k n"], weight: Float[np.ndarray, "m q k k"]
+) -> Float[np.ndarray, "m n n"]:
+    """sum over q, i, j of weight_qij table_qi table_qj^T for symmetric weights, as one product of large matrices."""
+    q, k, n = table.shape
+    low, high = np.tril_indices(k)
+    found = np.zeros((len(weight), n * n))
+    step = max(1, TABLE // (len(low) * n * n))
+    for start in range(0, q, step):
+        part = slice(start, start + step)
+        products = table[part][:, low, :, None] * table[part][:, high, None, :]
+        products = products + np.where(low == high, 0.0, 1.0)[:, None, None] * products.transpose(0, 1, 3, 2)
+        weights = weight[:, part][:, :, low, high]
+        found += weights.reshape(len(weight), -1) @ products.reshape(-1, n * n)
+    return found.reshape(-1, n, n)
 
 
 def _simple(space: Space, volume: Volume) -> Bool[np.ndarray, " m"]:

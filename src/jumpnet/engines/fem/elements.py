@@ -24,7 +24,7 @@ from jumpnet.fe.space import Space
 from jumpnet.judge.adaptivity import MOST_LAYERS, graded_vertices
 from jumpnet.judge.defects import Elements, Smooth, on_surfaces
 from jumpnet.judge.level import Level, solved, up_to_a_constant
-from jumpnet.optim import Status
+from jumpnet.optim import Record, Status
 from jumpnet.problem import Problem, Supplement
 from jumpnet.rows import Sites
 from jumpnet.solution import Solution
@@ -35,6 +35,8 @@ ACROSS = {2: 12, 3: 6}
 CURVED = {2: 8, 3: 4}
 # Layers of elements towards singular points at first; half as many more with each space.
 LAYERS = 4
+# Where there are more singular points (images), one layer has to do instead.
+MANY = 40
 # Orders: the first, the one up to which no elements are cut, the highest, and how far apart they are.
 FIRST, ENOUGH, MOST, STEP = 2, {2: 4, 3: 5}, {2: 8, 3: 5}, {2: 2, 3: 1}
 # The power of the number of unknowns by which the next space is expected to take longer.
@@ -49,6 +51,8 @@ CORRECTIONS = 2
 SLOW, PATIENCE = 0.7, 3
 
 
+# Told of every space: its record, whose loss is the square of the estimated error over the variation; and the same.
+Report = Callable[[Record, float], None]
 # The largest root mean square error that will do, for a solution of a given variation and size.
 Enough = Callable[[float, float], float]
 
@@ -79,7 +83,8 @@ class Stage:
 class Refinement:
     """The spaces of a problem, solved one after the other; it can go on where it was left."""
 
-    def __init__(self, problem: Problem, options: FEM, seconds: float = np.inf):
+    def __init__(self, problem: Problem, options: FEM, seconds: float = np.inf, report: Report | None = None):
+        self._report = report
         self.problem, self._options, self._seconds, self._began = problem, options, seconds, time.perf_counter()
         first = first_mesh(problem, _size(problem, options, ACROSS[problem.dim]), CURVED[problem.dim])
         self._meshes = Refined(problem, first)
@@ -89,12 +94,23 @@ class Refinement:
 
     def until(self, enough: Enough) -> Solution:
         """The solution in the next space whose difference from the one before shows that its error will do."""
-        while (status := self._next()) is None:
-            last = self._stages[-1]
-            if _estimate(self._stages) <= enough(last.variation, last.size):
-                status = Status.CONVERGED
-                break
+        try:
+            status = self._search(enough)
+        except KeyboardInterrupt:
+            if not self._stages:
+                raise
+            status = Status.INTERRUPTED
         return _as_solution(self.problem, self._stages[-1], status, _estimate(self._stages), self._spent)
+
+    def _search(self, enough: Enough) -> Status:
+        while (status := self._next()) is None:
+            last, estimate = self._stages[-1], _estimate(self._stages)
+            if self._report is not None:
+                size = (estimate / last.variation) ** 2 if last.variation > 0 else np.nan
+                self._report(Record(len(self._stages), size, (), np.nan, np.nan, self._spent), size)
+            if estimate <= enough(last.variation, last.size):
+                return Status.CONVERGED
+        return status
 
     def _next(self) -> Status | None:
         """Solve in the next space; if there is none, say why."""
@@ -144,9 +160,9 @@ class Refined:
 
     def grade(self, layers: int = LAYERS // 2) -> None:
         """More layers of elements towards singular points."""
-        layers = min(layers, MOST_LAYERS - self._layers)
-        for vertex in self._vertices:
-            self.mesh = self.mesh.graded(vertex, layers)
+        layers = min(layers if len(self._vertices) <= MANY else max(layers // LAYERS, 1), MOST_LAYERS - self._layers)
+        if self._vertices:
+            self.mesh = self.mesh.graded(self._vertices, layers)
         self._layers += layers
 
     def deepen(self) -> None:
