@@ -3,7 +3,6 @@
 import csv
 import re
 
-import jax
 import pytest
 
 import jumpnet.experiments.running as running
@@ -11,14 +10,6 @@ from jumpnet.experiments.tables import NAMES, STUDIES, row
 from jumpnet.experiments.trial import Trial
 
 SHORT = ("--steps", "2", "--jobs", "1", "-o", "out")
-
-
-@pytest.fixture(autouse=True)
-def quickly_compiled():
-    """Compiling is what costs here, not running."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
 
 
 def test_a_table(jumpnet, elsewhere):
@@ -76,7 +67,7 @@ def test_a_process_of_its_own_gives_what_this_process_gives():
     trials = [Trial(row("fa2", "SE", pieces=5, label="mean"), "default", seed, steps=3) for seed in range(2)]
     alone = {trial: record["l2"] for trial, record in running.in_turn(trials)}
     elsewhere = {trial: record["l2"] for trial, record in running.in_processes(trials, 1)}
-    assert elsewhere == pytest.approx(alone, rel=1e-5)  # compiled without optimisations here, which rounds otherwise
+    assert elsewhere == alone
 
 
 def test_a_worker_that_dies_is_said_in_one_sentence(monkeypatch):
