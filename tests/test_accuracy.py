@@ -3,7 +3,7 @@
 The first part is a reduced version of the paper's tables (sections 5.1 and 5.2): the same networks and point counts,
 two seeds (one of them slow), and at most three times the paper's mean error for each of them. (The whole table, ten seeds, is reproduced
 by a command.) The second part holds problems that were not manufactured: their solutions have singularities in the
-holes of the background.
+holes of the background. The judge is not asked, as the errors are known.
 """
 
 from functools import cache
@@ -65,7 +65,7 @@ ONCE = {("pde2", "CE", 0), ("pde3", "SE", 0), ("pde4", "CE", 0)}
     ],
 )
 def test_the_papers_plane_problems(name: str, method: str, seed: int) -> None:
-    solution = jn.solve(problem(name), model=model(method), points=(324, 72, 72), charts="box", seed=seed)
+    solution = jn.solve(problem(name), model=model(method), points=(324, 72, 72), charts="box", seed=seed, verify=False)
     check(solution, (name, method))
 
 
@@ -93,7 +93,7 @@ CONDUCTIVITIES = [1e-3, 10.0, 1000.0]
     ],
 )
 def test_a_disk_or_ball_in_a_uniform_field(dim: Any, k: float, seed: int) -> None:
-    solution = jn.solve(problems.inclusion(dim, k), model=model("CE"), seed=seed)
+    solution = jn.solve(problems.inclusion(dim, k), model=model("CE"), seed=seed, verify=False)
     assert solution.errors().l2 <= 1e-7
 
 
@@ -107,7 +107,7 @@ def test_off_centre_and_with_mixed_conditions(dim: Any, center: tuple[float, ...
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_turned_ellipse_in_an_anisotropic_background(seed: int) -> None:
-    solution = jn.solve(problems.ellipse_inclusion(), model=model("CE"), seed=seed)
+    solution = jn.solve(problems.ellipse_inclusion(), model=model("CE"), seed=seed, verify=False)
     assert solution.errors().l2 <= 1e-5
 
 

@@ -64,6 +64,7 @@ def test_a_good_conductor_that_floats() -> None:
     assert solution(np.zeros((1, 2)))[0] == pytest.approx(0.1, abs=0.02)
 
 
+@pytest.mark.slow
 def test_a_cusp_with_constant_coefficients_agrees_with_itself_refined() -> None:
     problem = jn.Problem(problems.pde2().partition, A=[1.0, 10.0], f=1.0, boundary=jn.Dirichlet(0.0))
     loose, tight = (jn.solve(problem, tol=tol, optimizer=jn.optim.Direct()) for tol in (1e-2, 1e-4))

@@ -303,7 +303,9 @@ def test_activation_jets(name: str) -> None:
 # --- the paper's relations between encodings -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("activation", ["tanh", *(pytest.param(a, marks=pytest.mark.slow) for a in PLAIN if a != "tanh")])
+@pytest.mark.parametrize(
+    "activation", ["tanh", *(pytest.param(a, marks=pytest.mark.slow) for a in PLAIN if a != "tanh")]
+)
 def test_a_deep_network_of_one_layer_is_the_shallow_one(activation: str) -> None:
     rows = all_kinds_of_rows(2)
     shallow = System(CategoricalEmbedding(2, NEURONS, activation).network(2, CELLS), rows)

@@ -70,7 +70,9 @@ def parts_and_more(family: Any, z: Any) -> Any:
     elif isinstance(family, Wedge):
         p = np.array(family.powers) + 1j * np.array(family.imaginary or (0, 0, 0))
         before = [0 if family.imaginary else family.powers[:k].count(q.real) for k, q in enumerate(p)]
-        f = jnp.stack([z**q * jnp.log(z) ** (m + (abs(q - round(q.real)) < 1e-12)) for q, m in zip(p, before, strict=True)])
+        f = jnp.stack(
+            [z**q * jnp.log(z) ** (m + (abs(q - round(q.real)) < 1e-12)) for q, m in zip(p, before, strict=True)]
+        )
     else:
         raise AssertionError(family)
     return jnp.concatenate([f.real, f.imag, *(jnp.atleast_1d(one) for one in alone)])
@@ -110,9 +112,7 @@ def test_functionals_are_those_of_the_functions_written_down(name: str) -> None:
     with float64():
         jets = jax.jit(jax.vmap(lambda y: (f(y), jax.jacfwd(f)(y), jax.jacfwd(jax.jacfwd(f))(y))))
         values, slopes, seconds = (np.asarray(jet) for jet in jets(jnp.asarray(at.x)))
-    expected = (
-        a0[:, None] * values + np.einsum("si,sfi->sf", a1, slopes) + np.einsum("sij,sfij->sf", a2, seconds)
-    )
+    expected = a0[:, None] * values + np.einsum("si,sfi->sf", a1, slopes) + np.einsum("sij,sfij->sf", a2, seconds)
     if isinstance(family, Legendre):
         found, expected = (part[:, np.lexsort(part)] for part in (found, expected))
     np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
