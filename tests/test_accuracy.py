@@ -1,9 +1,9 @@
 """Accuracy as users get it: solved problems against their exact solutions.
 
 The first part is a reduced version of the paper's tables (sections 5.1 and 5.2): the same networks and point counts,
-two seeds (one of them slow), and at most three times the paper's mean error for each of them. (The whole table, ten seeds, is reproduced
-by a command.) The second part holds problems that were not manufactured: their solutions have singularities in the
-holes of the background. The judge is not asked, as the errors are known.
+two seeds (most of them slow), and at most three times the paper's mean error for each of them. (The whole table, ten
+seeds, is reproduced by a command.) The second part holds problems that were not manufactured: their solutions have
+singularities in the holes of the background. The judge is not asked, as the errors are known.
 """
 
 from functools import cache

@@ -69,10 +69,9 @@ def parts_and_more(family: Any, z: Any) -> Any:
         f = 1 / (z - (np.array(family.across) + 1j * np.array(family.up)))
     elif isinstance(family, Wedge):
         p = np.array(family.powers) + 1j * np.array(family.imaginary or (0, 0, 0))
-        before = [0 if family.imaginary else family.powers[:k].count(q.real) for k, q in enumerate(p)]
-        f = jnp.stack(
-            [z**q * jnp.log(z) ** (m + (abs(q - round(q.real)) < 1e-12)) for q, m in zip(p, before, strict=True)]
-        )
+        before = np.array([0 if family.imaginary else family.powers[:k].count(q.real) for k, q in enumerate(p)])
+        whole = np.abs(p - np.round(p.real)) < 1e-12
+        f = jnp.stack([z**q * jnp.log(z) ** int(m) for q, m in zip(p, before + whole, strict=True)])
     else:
         raise AssertionError(family)
     return jnp.concatenate([f.real, f.imag, *(jnp.atleast_1d(one) for one in alone)])
