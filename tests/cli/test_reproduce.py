@@ -8,8 +8,23 @@ import pytest
 import jumpnet.experiments.running as running
 from jumpnet.experiments.tables import NAMES, STUDIES, row
 from jumpnet.experiments.trial import Trial
+from jumpnet.judge import judge
 
 SHORT = ("--steps", "2", "--jobs", "1", "-o", "out")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def judged_once():
+    """The judge takes seconds for a network of two steps: all have the verdict of the first."""
+    found = []
+
+    def once(solution):
+        found[:] = found or [judge(solution)]
+        return found[0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("jumpnet.experiments.trial.judge", once)
+        yield
 
 
 def test_a_table(jumpnet, elsewhere):
