@@ -15,8 +15,9 @@ import numpy as np
 from pydantic import PlainValidator, WithJsonSchema
 
 from jumpnet.errors import ExpressionError, GeometryError, JumpnetError
-from jumpnet.expressions import Expression, shorten
+from jumpnet.expressions import Expression
 from jumpnet.fields import Field, TensorField, Univariate, scalar_field, tensor_field, univariate
+from jumpnet.guard.text import shorten
 
 # Far beyond what a drawing has, small enough that squares and products stay finite.
 LARGEST_NUMBER = 1e100

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from jumpnet.errors import GeometryError
-from jumpnet.expressions import Expression, shorten
+from jumpnet.expressions import Expression
 from jumpnet.geometry.checks import Floats
+from jumpnet.guard.text import shorten
 
 TAKEN = ("boundary", "rest")
 

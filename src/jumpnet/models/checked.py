@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any, TypeVar, get_type_hints
 
 from jumpnet.errors import SolutionError
-from jumpnet.expressions import shorten
+from jumpnet.guard.text import shorten
 
 # No model has so many functions, neurons or cells; a file that says more would keep its reader busy for ever.
 LARGEST = 100_000
