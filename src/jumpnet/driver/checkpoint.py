@@ -8,7 +8,6 @@ between them is decided again, in the same way.
 
 import hashlib
 import json
-import os
 import re
 import threading
 import time
@@ -22,6 +21,7 @@ import numpy as np
 
 from jumpnet.charts import Atlas
 from jumpnet.errors import JumpnetWarning, SolutionError
+from jumpnet.guard.writing import check_writable
 from jumpnet.models import Network, network_spec
 from jumpnet.optim import Optimizer, Record, Result, Status
 from jumpnet.optim.loop import LeastSquares, Leg, Progress, walk
@@ -114,9 +114,7 @@ class Checkpoint:
     def _try_folder(self) -> None:
         """Refuse a place that cannot be written to before any work is done."""
         try:
-            probe = self._path.with_name(f"{self._path.name}.{os.getpid()}.part")
-            probe.touch()
-            probe.unlink()
+            check_writable(self._path)
         except (OSError, ValueError) as problem:  # ValueError: no name, or a null character in it
             reason = getattr(problem, "strerror", None) or problem
             raise SolutionError(

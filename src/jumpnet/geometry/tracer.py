@@ -12,11 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jumpnet.errors import GeometryError
 from jumpnet.geometry.checks import Floats
 
 STEPS = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
 """East, north, west, south; a left turn adds one."""
 Node = tuple[int, int]
+MOST_CRACKS, MOST_NODES = 1_000_000, 20_000
+"""Of an image that is traced: each crack takes some microseconds and each node some milliseconds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,11 @@ def trace(cells: np.ndarray) -> list[Arc]:
     cracks = np.stack([b != d, c != d, a != c, a != b], axis=2)  # going east, north, west, south of the corner
     nodes = cracks.sum(axis=2) > 2
     nodes[[0, 0, -1, -1], [0, -1, 0, -1]] = True
+    if cracks.sum() > 2 * MOST_CRACKS or nodes.sum() > MOST_NODES:
+        raise GeometryError(
+            f"the outlines of its regions have {cracks.sum() // 2} edges of pixels and meet at {nodes.sum()} places, "
+            f"of which at most {MOST_CRACKS} and {MOST_NODES} are followed; clean, coarsen or crop the image."
+        )
     left = np.stack([d, c, a, b], axis=2)  # the cell on the left when going that way
     right = np.stack([b, d, c, a], axis=2)
     open_ = cracks.copy()

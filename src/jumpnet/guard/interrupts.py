@@ -42,6 +42,11 @@ def keeps(files: Callable[[], Iterable[object]]) -> None:
     _state.kept = files
 
 
+def installed() -> bool:
+    """Whether this process is a command that has called `install`."""
+    return _state.installed
+
+
 def asked() -> bool:
     """Whether Ctrl-C was pressed during a solve, even if somebody swallowed the exception."""
     return _state.asked
