@@ -14,6 +14,7 @@ import numpy as np
 
 from jumpnet.errors import SolutionError
 from jumpnet.geometry import Partition
+from jumpnet.guard.text import spreadsheet
 from jumpnet.reporting.canvas import write_file
 from jumpnet.reporting.cells import cut_cells
 from jumpnet.reporting.scene import parts_of
@@ -167,7 +168,8 @@ def _csv(solution: Solution, partition: Partition, steps: int) -> bytes:
     rows = np.column_stack([points, *(values[inside] for values in found.values())]).tolist()
     d = solution.dim
     table.writerows(
-        [*row[:d], partition.names[k], *row[d:]] for row, k in zip(rows, label[inside].tolist(), strict=True)
+        [*row[:d], spreadsheet(partition.names[k]), *row[d:]]
+        for row, k in zip(rows, label[inside].tolist(), strict=True)
     )
     return buffer.getvalue().encode()
 
