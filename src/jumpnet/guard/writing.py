@@ -40,9 +40,7 @@ def write_atomically(path: str | PathLike[str], content: bytes) -> None:
     part = target.with_name(f".jumpnet-{_machine()}-{os.getpid()}-{token_hex(6)}.part")
     _under_way.add(part)
     try:
-        with open(
-            os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666), "wb"
-        ) as file:
+        with part.open("xb") as file:
             if old is not None:
                 os.chmod(part, stat.S_IMODE(old.st_mode))
             file.write(content)
