@@ -94,11 +94,12 @@ warnings.simplefilter("ignore")
 import jumpnet as jn
 from jumpnet.driver import checkpoint
 checkpoint.EVERY = 0.02
-problem = jn.Problem(jn.Partition.chain([0.0, 0.5, 1.0]), A=[1.0, 2.0], f=["sin(9*x1)", 1.0], boundary=jn.Dirichlet(0.0))
+parts = jn.Partition.chain([0.0, 0.5, 1.0])
+problem = jn.Problem(parts, A=[1.0, 2.0], f=["sin(9*x1)", 1.0], boundary=jn.Dirichlet(0.0))
 options = dict(model=jn.models.CategoricalEmbedding(neurons=20), points=(100, 2, 2), verify=False, seed=3)
 print("ready", flush=True)
-steps = int(sys.argv[2])
-solution = jn.solve(problem, optimizer=jn.optim.LevenbergMarquardt(tol=0.0, steps=steps), checkpoint=sys.argv[1], **options)
+options["optimizer"] = jn.optim.LevenbergMarquardt(tol=0.0, steps=int(sys.argv[2]))
+solution = jn.solve(problem, checkpoint=sys.argv[1], **options)
 print(solution.theta.tobytes().hex()[:4000])
 """
 

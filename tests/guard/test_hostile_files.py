@@ -133,13 +133,13 @@ def test_a_budget_names_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_budget_of_memory() -> None:
     def greedy() -> list[bytearray]:
-        return [bytearray(b"x" * 10_000_000) for _ in range(100_000)]
+        return [bytearray(b"x" * 1_000_000) for _ in range(100_000)]
 
-    with pytest.raises(jn.BudgetError, match=r"0\.3 GB of memory"):
-        bounded(Budget(seconds=20, gigabytes=0.3), greedy)
+    with pytest.raises(jn.BudgetError, match=r"0\.1 GB of memory"):
+        bounded(Budget(seconds=20, gigabytes=0.1), greedy)
     with pytest.raises(jn.BudgetError, match="memory"):  # one large array, refused by the system
-        bounded(Budget(seconds=20, gigabytes=0.3, strict=True), lambda: np.ones(100_000_000))
-    assert np.ones(60_000_000).size, "the limit is gone afterwards"
+        bounded(Budget(seconds=20, gigabytes=0.1, strict=True), lambda: np.ones(30_000_000))
+    assert np.ones(30_000_000).size, "the limit is gone afterwards"
 
 
 def test_a_budget_that_is_kept_leaves_nothing_behind() -> None:

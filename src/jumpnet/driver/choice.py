@@ -6,69 +6,127 @@ from typing import Any
 
 import numpy as np
 
+from jumpnet.driver.budget import Budget
 from jumpnet.driver.completing import completed
 from jumpnet.driver.direct import directly
-from jumpnet.driver.progress import Progress
+from jumpnet.driver.progress import Progress, shown
 from jumpnet.driver.search import Goal
 from jumpnet.driver.verify import Verify, verified
 from jumpnet.engines.fem import FEM, solve_fem
 from jumpnet.errors import GeometryError, JumpnetError
 from jumpnet.geometry.cells import Cells
+from jumpnet.geometry.corners import corners_of
 from jumpnet.optim import Status
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
 # Where the judge does not agree with the elements' own estimate, this part of the error is aimed at, so many times.
 AIMED, ROUNDS = 0.1, 4
+# Seconds of a direct solve after which finite elements are tried, unless its residual falls by decades.
+SPEND = 4.0
+# Pieces with more corners than that (drawings): each has functions of its own, and finite elements are sooner there.
+MOST_CORNERS = 40
+MOST_SEGMENTS = 100
+# The part of a time limit for the answer; the rest is for the judge.
+FOR_ANSWER = 0.55
+# Spaces that a bar of progress is made for.
+MOST_SPACES = 12
 # A direct solve that ends with an estimate this many times above the goal may be better than it knows: it is judged.
 NEAR = 100.0
 
 
 def chosen(
-    problem: Problem, goal: Goal, verify: Verify, *, seed: int, trials: int, progress: bool | Progress
+    problem: Problem, goal: Goal, verify: Verify, *, seed: int, trials: int, progress: bool | Progress, limit: float
 ) -> Solution:
     """The solution by the first method that reaches the goal, else the better one; `settings["tried"]` says what was.
 
     Cells are for what no mesh can be made of.
     """
+    whole = Budget(limit)
     options: dict[str, Any] = {"goal": goal, "seed": seed, "trials": trials, "progress": progress}
-    began = time.perf_counter()
-    direct = completed(problem, directly(problem, cut=False, **options))
-    if direct.status.ok or _near(problem, direct, goal):
-        direct = verified(problem, direct, goal, verify)
-    tried = [_line(direct, time.perf_counter() - began)]
-    if direct.status.ok or direct.status is Status.INTERRUPTED or problem.data is not None:
+    direct, tried = _directly(problem, goal, verify, whole, options)
+    if direct is not None and (direct.status.ok or direct.status is Status.INTERRUPTED or problem.data is not None):
         return direct
     began = time.perf_counter()
     try:
-        other = by_elements(problem, goal, verify)
+        other = by_elements(problem, goal, verify, progress=progress, limit=whole.left)
     except JumpnetError as refused:
         tried.append(f"finite elements: {refused}")
-        other = direct
         if isinstance(refused, GeometryError) and Cells.possible(problem.partition):
-            other = verified(problem, completed(problem, directly(problem, cut=True, **options)), goal, verify)
+            cells = completed(problem, directly(problem, cut=True, budget=Budget(whole.left), **options))
+            other = verified(problem, cells, goal, verify)
             tried.append(_line(other, time.perf_counter() - began))
+        elif direct is None:
+            raise
+        else:
+            other = direct
     else:
         tried.append(_line(other, time.perf_counter() - began))
-    best = min((other, direct), key=lambda s: (not s.status.ok, np.nan_to_num(s.estimate, nan=np.inf)))
+    found = [one for one in (other, direct) if one is not None]
+    best = min(found, key=lambda s: (not s.status.ok, np.nan_to_num(s.estimate, nan=np.inf)))
     return replace(best, settings=best.settings | {"tried": tried})
 
 
-def by_elements(problem: Problem, goal: Goal, verify: Verify, options: FEM = FEM()) -> Solution:
+def _directly(
+    problem: Problem, goal: Goal, verify: Verify, whole: Budget, options: dict[str, Any]
+) -> tuple[Solution | None, list[str]]:
+    """The direct solution, and what to say about it; None where it would take long and not succeed."""
+    began = time.perf_counter()
+    if problem.data is None and (why := _unsuitable(problem)):
+        return None, [f"direct: not tried, {why}"]
+    spend = np.inf if problem.data is not None else SPEND
+    try:
+        found = completed(problem, directly(problem, cut=False, budget=Budget(whole.left / 2, spend), **options))
+    except (ArithmeticError, LookupError, ValueError, RuntimeError, np.linalg.LinAlgError) as error:
+        if problem.data is not None or isinstance(error, JumpnetError):
+            raise
+        return None, [f"direct: failed ({type(error).__name__}: {error})"]
+    if found.status.ok or _near(problem, found, goal):
+        found = verified(problem, found, goal, verify, seconds=whole.left)
+    return found, [_line(found, time.perf_counter() - began)]
+
+
+def _unsuitable(problem: Problem) -> str:
+    """Why functions for the problem are not known, at a glance; empty where they may be."""
+    parts = problem.partition
+    if parts.dim != 2:
+        return ""
+    segments = sum(len(loop) // 3 for shape in (parts.domain, *parts.pieces) for loop in getattr(shape, "loops", ()))
+    if segments > MOST_SEGMENTS:
+        return f"the pieces are drawn with {segments} segments"
+    corners = len(corners_of(parts))
+    return f"the pieces have {corners} corners" if corners > MOST_CORNERS else ""
+
+
+def by_elements(
+    problem: Problem,
+    goal: Goal,
+    verify: Verify,
+    options: FEM = FEM(),
+    *,
+    progress: bool | Progress = False,
+    limit: float = np.inf,
+) -> Solution:
     """The solution by finite elements: refined until their own estimate reaches the goal, and the judge agrees."""
-    target, found = 1.0, None
-    improve = solve_fem(problem, options, tol=goal.tol)
-    for _ in range(ROUNDS):
-        aimed = target
+    target, found, whole = 1.0, None, Budget(limit)
+    with shown(progress, MOST_SPACES, "finite elements", "space") as report:
+        improve = solve_fem(problem, options, tol=goal.tol, seconds=FOR_ANSWER * limit, report=report)
+        for _ in range(ROUNDS):
+            aimed = target
 
-        def enough(variation: float, size: float, aimed: float = aimed) -> float:
-            return aimed * goal.of_size(variation, size)
+            def enough(variation: float, size: float, aimed: float = aimed) -> float:
+                return aimed * goal.of_size(variation, size)
 
-        found = verified(problem, completed(problem, improve(enough)), goal, verify, needed=problem.dim > 1)
-        if found.status is not Status.REFUTED:
-            break
-        target *= AIMED
+            found = completed(problem, improve(enough))
+            if found.status is Status.INTERRUPTED:
+                return found
+            found = verified(problem, found, goal, verify, needed=problem.dim > 1, seconds=whole.left)
+            if found.status is not Status.REFUTED:
+                break
+            target *= AIMED
     assert found is not None
+    if found.status is Status.REFUTED and whole.left < (1 - FOR_ANSWER) * limit:
+        return replace(found, status=Status.TIME_LIMIT)
     return found
 
 

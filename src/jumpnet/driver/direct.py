@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from jumpnet.charts import choose_atlases
+from jumpnet.driver.budget import Budget
 from jumpnet.driver.features import plan_of
 from jumpnet.driver.levels import DirectSolver
 from jumpnet.driver.progress import Progress, shown
@@ -34,6 +35,7 @@ def directly(
     trials: int,
     progress: bool | Progress,
     cut: bool = True,
+    budget: Budget = Budget(),
 ) -> Solution:
     """The direct solution: of several seeds the one with the smallest estimate; with `cut`, by cells if need be."""
     if model is not None and not isinstance(model, FrozenModel):
@@ -46,7 +48,7 @@ def directly(
     check_trials(seed, trials)
     found = []
     for number in range(seed, seed + trials):
-        found.append(_of_seed(problem, model, optimizer or Direct(), goal, int(number), progress, cut))
+        found.append(_of_seed(problem, model, optimizer or Direct(), goal, int(number), progress, cut, budget))
         if found[-1].status is Status.INTERRUPTED:
             break
     best = min(found, key=lambda s: (not s.status.ok, np.nan_to_num(s.estimate, nan=np.inf), s.held_out_loss))
@@ -61,6 +63,7 @@ def _of_seed(
     seed: int,
     progress: bool | Progress,
     cut: bool,
+    budget: Budget,
 ) -> Solution:
     began = time.perf_counter()
     solver = DirectSolver(problem, seed, optimizer)
@@ -68,7 +71,7 @@ def _of_seed(
         found = fixed(solver, plan_of(model, problem), goal)
     else:
         with shown(progress, MOST_LEVELS) as report:
-            found = attempt(solver, goal, report, cut)
+            found = attempt(solver, goal, report, cut, budget)
     return _solution(problem, found, seed, time.perf_counter() - began)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jumpnet.driver.balance import Imbalance, imbalances
+from jumpnet.driver.budget import Budget
 from jumpnet.driver.cutting import Cutter
 from jumpnet.driver.features import first_plan, with_all_poles, with_corners
 from jumpnet.driver.levels import DirectSolver, Level, rms
@@ -209,16 +210,19 @@ class _Track:
             self._progress(self.records[-1], self.best.residual**2)
 
 
-def attempt(solver: DirectSolver, goal: Goal, progress: Progress | None = None, cut: bool = True) -> Attempt:
+def attempt(
+    solver: DirectSolver, goal: Goal, progress: Progress | None = None, cut: bool = True, budget: Budget = Budget()
+) -> Attempt:
     """Grow the features until the estimate meets the tolerance; where that no longer helps, `cut` pieces into cells.
 
-    Without `cut` there is another method to fall back on.
+    Without `cut` there is another method to fall back on, and `budget` may end the search early.
     """
     track = _Track(goal, progress, MOST_LEVELS)
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is no success
-            status = _grow(track, solver, otherwise=not cut or Cells.possible(solver.problem.partition))
-        if cut and status is not Status.CONVERGED and Cells.possible(solver.problem.partition):
+            otherwise = not cut or Cells.possible(solver.problem.partition)
+            status = _grow(track, solver, otherwise, budget)
+        if cut and status not in (Status.CONVERGED, Status.TIME_LIMIT) and Cells.possible(solver.problem.partition):
             status = _cut(track, solver)
     except KeyboardInterrupt:
         if track.best is None:
@@ -232,13 +236,17 @@ def attempt(solver: DirectSolver, goal: Goal, progress: Progress | None = None, 
     return Attempt(track.best, float(estimate), status, _alike(track), reasons)
 
 
-def _grow(track: _Track, solver: DirectSolver, otherwise: bool) -> Status:
+def _grow(track: _Track, solver: DirectSolver, otherwise: bool, budget: Budget) -> Status:
     """More functions of the whole pieces; with less patience where there is another way."""
+    began = time.perf_counter()
     track.begin(solver.level(first_plan(solver.problem)))
-    stride, poles = 1.0, False
+    stride, poles, good = 1.0, False, True
     while len(track.records) < MOST_LEVELS:
         last = track.last
         assert last is not None
+        if budget.forbids(time.perf_counter() - began, good):
+            return Status.TIME_LIMIT
+        began = time.perf_counter()
         plan = last.plan.grown(last.large_terms(), stride)
         if plan == last.plan or plan.network.size > (MOST_UNKNOWNS if plan.cells is None else MOST_BETWEEN_HOLES):
             return Status.STALLED
@@ -256,7 +264,7 @@ def _grow(track: _Track, solver: DirectSolver, otherwise: bool) -> Status:
             return Status.CONVERGED
         if track.idle >= patience:
             return Status.STALLED
-        stride = track.stride(last, after)
+        stride, good = track.stride(last, after), after.residual <= SATURATION * last.residual
     return Status.STEP_LIMIT
 
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from jumpnet.charts import Atlas, Charts, choose_atlases
 from jumpnet.collocation import Collocation, Points, Stream
+from jumpnet.driver.budget import Budget, checked_limit
 from jumpnet.driver.checkpoint import Checkpoint
-from jumpnet.driver.choice import by_elements, chosen
+from jumpnet.driver.choice import FOR_ANSWER, by_elements, chosen
 from jumpnet.driver.completing import completed
 from jumpnet.driver.direct import directly
 from jumpnet.driver.drawing import with_held_out
@@ -40,6 +41,7 @@ def solve(
     tol: float = 1e-8,
     atol: float = 0.0,
     verify: Verify = "auto",
+    time_limit: float | None = None,
     method: str | FEM = "auto",
     model: Model | FrozenModel | None = None,
     optimizer: Optimizer | Direct | None = None,
@@ -63,6 +65,9 @@ def solve(
     `verify="auto"` solves for the error of the answer (`jn.judge`, `solution.verdict`) unless the direct solver's own
     estimate meets the tolerance and its assumptions hold; `True` always does, `False` never.
 
+    `time_limit` is in seconds. What is there when it ends comes back, with its judged error where the judge had time
+    (about half of the limit is left to it).
+
     With any of the other options a network is trained (`optimizer=jn.optim.Direct()` or a model with frozen features:
     solved directly). Each has a default: a categorical embedding trained by Levenberg-Marquardt on equilibrated rows,
     in charts chosen from the geometry. `points` is `Points(...)` or (interior, boundary, per interface).
@@ -78,7 +83,8 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise ModelError(f"solve needs a jn.Problem, not {type(problem).__name__}; see jn.Problem(...).")
-    goal, verify = checked_goal(tol, atol), checked_verify(verify)
+    goal, verify, limit = checked_goal(tol, atol), checked_verify(verify), checked_limit(time_limit)
+    whole = Budget(limit)
     check_trials(seed, trials, workers)
     kept = None if checkpoint is None else Checkpoint(checkpoint, int(seed))
 
@@ -94,6 +100,7 @@ def solve(
             weights=weights,
             preset=preset,
         )
+        settings = within(settings, limit)
         atlases = choose_atlases(settings.charts, parts, lambda piece, x: problem.A[piece].value(x))
         steps, seeds = settings.optimizer.stop.steps, range(seed, seed + trials)
 
@@ -116,19 +123,30 @@ def solve(
     if any(given) and method != "auto":
         raise ModelError(f"method is {method!r}, and options of a network or a direct solve are given; leave one out.")
     if method == "fem" or isinstance(method, FEM):
-        found = by_elements(problem, goal, verify, method if isinstance(method, FEM) else FEM())
+        elements = method if isinstance(method, FEM) else FEM()
+        found = by_elements(problem, goal, verify, elements, progress=progress, limit=limit)
     elif not any(given) and method == "auto" and problem.dim <= 3:
-        found = chosen(problem, goal, verify, seed=seed, trials=trials, progress=progress)
+        found = chosen(problem, goal, verify, seed=seed, trials=trials, progress=progress, limit=limit)
     elif method == "trefftz" or isinstance(optimizer, Direct) or isinstance(model, FrozenModel):
-        found = directly(problem, model, optimizer, goal=goal, seed=seed, trials=trials, progress=progress)
-        found = verified(problem, completed(problem, found), goal, verify)
+        options: dict[str, Any] = {"goal": goal, "seed": seed, "trials": trials, "progress": progress}
+        found = directly(problem, model, optimizer, budget=Budget(FOR_ANSWER * limit), **options)
+        found = verified(problem, completed(problem, found), goal, verify, seconds=whole.left)
     elif method in ("auto", "network"):  # the only way beyond three dimensions, where there are too many polynomials
-        found = verified(problem, completed(problem, trained(model, optimizer)), goal, verify)
+        found = verified(problem, completed(problem, trained(model, optimizer)), goal, verify, seconds=whole.left)
     else:
         raise ModelError(f'method is {method!r}; choose "auto", "trefftz", "fem", "network" or jn.FEM(...).')
     if verify is not False or found.status is not Status.TRAINED:  # whoever asks for no verdict gets no warning
         tell(found)
     return found
+
+
+def within(settings: Settings, limit: float) -> Settings:
+    """Settings of a training that ends in time for the judge."""
+    seconds = min(FOR_ANSWER * limit, settings.optimizer.stop.time_limit or np.inf)
+    if not np.isfinite(seconds):
+        return settings
+    limited: Any = replace(settings.optimizer, time_limit=seconds)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return replace(settings, optimizer=limited)
 
 
 def checked_goal(tol: float, atol: float) -> Goal:

@@ -44,10 +44,12 @@ def checked_verify(verify: object) -> Verify:
     raise ModelError(f'verify is {verify!r}; give "auto", True (always judge) or False (never).')
 
 
-def verified(problem: Problem, found: Solution, goal: Goal, verify: Verify, needed: bool = False) -> Solution:
+def verified(
+    problem: Problem, found: Solution, goal: Goal, verify: Verify, needed: bool = False, seconds: float = np.inf
+) -> Solution:
     """The solution with the status that its judged error, or its own estimate, deserves.
 
-    `needed` says that the method's own estimate does not suffice.
+    `needed` says that the method's own estimate does not suffice; `seconds` is what the judge may take.
     """
     found = _with_data(problem, found)
     doubts = _doubts(problem, found)
@@ -57,7 +59,7 @@ def verified(problem: Problem, found: Solution, goal: Goal, verify: Verify, need
     x, piece = problem.partition.sample_interior(POINTS, seed=[found.seed, int(Stream.TEST), 3], method="even")
     enough = goal.of(found(x, piece))
     most = {dim: max(4 * int(found.settings.get("unknowns", 0)), n) for dim, n in JudgeOptions().unknowns.items()}
-    verdict = judge(found, tol=enough, options=JudgeOptions(unknowns=most))
+    verdict = judge(found, tol=enough, options=JudgeOptions(unknowns=most, seconds=seconds))
     if needed:
         doubts = [*doubts, "differences of successive spaces are all that is known"]
     return _judged(found, verdict, enough, doubts)

@@ -12,7 +12,8 @@ keeps a solution from its limit by the ratio of such a number to A/h (see `PENAL
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ from jumpnet.fe.space import Space
 # what else spreads the entries of the matrix, is that of rounding.
 PENALTY = 1e5
 CONSTANT = 1e-14  # coefficients that vary by no more than this part of themselves are constant
-CHUNK = 500_000  # numbers of one basis gradient table, elements x points x functions
+CHUNK = 4_000_000  # numbers in the matrices of as many elements as are made at once
+TABLE = 4_000_000  # numbers in a table of products of basis functions
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,23 +64,105 @@ class Outer:
 
 
 @dataclass(frozen=True, eq=False)
+class Inner:
+    """What is eliminated element by element: unknowns inside elements, by those on their boundaries (condensation).
+
+    With the blocks K_ii and K_ib of an element: `inverse` is that of K_ii, `coupling` K_ii^-1 K_ib.
+    """
+
+    dofs: Int[np.ndarray, "m inner"]
+    others: Int[np.ndarray, "m outer"]
+    inverse: Float[np.ndarray, "m inner inner"]
+    coupling: Float[np.ndarray, "m inner outer"]
+
+
+@dataclass(frozen=True, eq=False)
 class System:
-    """A symmetric matrix, a load, and the integral of each basis function."""
+    """Symmetric equations: the matrix of the unknowns that elements share, a load, the integral of each basis function.
+
+    Unknowns inside elements come last, and are not in the matrix.
+    """
 
     matrix: Any
     load: Float[np.ndarray, " n"]
     mass: Float[np.ndarray, " n"]
+    inner: tuple[Inner, ...]
+    dim: int
+
+    def solve(self, load: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """The unknowns for a load."""
+        count = self.matrix.shape[0]
+        right = load[:count].copy()
+        for one in self.inner:
+            np.subtract.at(right, one.others, np.einsum("mik,mi->mk", one.coupling, load[one.dofs]))
+        found = np.empty_like(load)
+        found[:count] = self._factor(right)
+        for one in self.inner:
+            own = np.einsum("mij,mj->mi", one.inverse, load[one.dofs])
+            found[one.dofs] = own - np.einsum("mik,mk->mi", one.coupling, found[one.others])
+        if not np.isfinite(found).all():
+            raise SolutionError("the equations of the finite elements are singular.")
+        return found
+
+    @cached_property
+    def _factor(self) -> Callable[[np.ndarray], np.ndarray]:
+        """The inverse of the matrix, which may be indefinite, by sparse factors without pivoting.
+
+        In the plane SuperLU's, which take less time to set up; in space NGSolve's, which have less fill.
+        """
+        return _superlu(self.matrix) if self.dim == 2 else _cholesky(self.matrix)
+
+    def tied(self) -> "System":
+        """With one value tied to zero by as much as it is stiff: for equations that leave a constant free."""
+        stiff = sp.coo_matrix(([self.matrix[0, 0]], ([0], [0])), shape=self.matrix.shape)
+        return replace(self, matrix=(self.matrix + stiff).tocsr())
 
 
 def assembled(space: Space, count: int, volume: Volume, contact: Contact, outer: Outer) -> System:
     """The equations; `count` Gauss points in each direction are where the data are given."""
-    load, mass = np.zeros(space.size), np.zeros(space.size)
-    entries = [*_volume(space, count, volume, load, mass)]
-    entries += _contact(space, count, contact, load)
-    entries += _outer(space, count, outer, load)
-    rows, columns, values = (np.concatenate([part[k].ravel() for part in entries]) for k in range(3))
-    matrix = sp.coo_matrix((values, (rows, columns)), shape=(space.size, space.size)).tocsr()
-    return System(matrix, load, mass)
+    load, mass = surface_load(space, count, contact, outer), np.zeros(space.size)
+    entries, inner = [], []
+    for dofs, matrix in _volume(space, count, volume, load, mass):
+        dofs, matrix, eliminated = _condensed(space, dofs, matrix)
+        entries.append(_entries(dofs, matrix))
+        inner += eliminated
+    entries += [*_contact(space, count, contact), *_outer(space, count, outer)]
+    rows, columns, values = (np.concatenate([part[k] for part in entries]) for k in range(3))
+    shared = space.size - sum(one.dofs.size for one in inner)
+    matrix = sp.coo_matrix((values, (rows, columns)), shape=(shared, shared)).tocsr()
+    return System(matrix, load, mass, tuple(inner), space.mesh.dim)
+
+
+def _entries(dofs: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows, columns and values of element matrices."""
+    n, short = dofs.shape[1], dofs.astype(np.int32)
+    return np.repeat(short, n, axis=1).ravel(), np.tile(short, (1, n)).ravel(), matrix.ravel()
+
+
+def _condensed(space: Space, dofs: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[Inner]]:
+    """Element matrices without the unknowns inside elements."""
+    inside = (space.basis.index > 0).all(axis=1)
+    if not inside.any():
+        return dofs, matrix, []
+    i, b = np.flatnonzero(inside), np.flatnonzero(~inside)
+    inverse = np.linalg.inv(matrix[:, i[:, None], i])
+    across = matrix[:, i[:, None], b]
+    coupling = np.matmul(inverse, across)
+    rest = matrix[:, b[:, None], b] - np.matmul(across.transpose(0, 2, 1), coupling)
+    return dofs[:, b], rest, [Inner(dofs[:, i], dofs[:, b], inverse, coupling)]
+
+
+def surface_load(space: Space, count: int, contact: Contact, outer: Outer) -> Float[np.ndarray, " unknowns"]:
+    """The loads on interfaces and on the boundary."""
+    mesh, load = space.mesh, np.zeros(space.size)
+    for faces, sides in ((mesh.interfaces, (contact.first, contact.second)), (mesh.boundary, (outer.load,))):
+        if not len(faces):
+            continue
+        weight = on_faces(mesh, faces.element[:, 0], faces.local[:, 0], count).weight
+        for side, data in enumerate(sides):
+            dofs, values = _traces(space, faces, side, count)
+            np.add.at(load, dofs, np.einsum("fq,fqk->fk", weight * data, values))
+    return load
 
 
 def point_load(
@@ -94,33 +178,50 @@ def point_load(
 
 def _volume(
     space: Space, count: int, volume: Volume, load: np.ndarray, mass: np.ndarray
-) -> Iterator[tuple[np.ndarray, ...]]:
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The unknowns and matrices of elements; what they add to the load and to the integrals is added."""
     simple = _simple(space, volume)
     if simple.any():
         yield _straight_elements(space, count, volume, np.flatnonzero(simple), load, mass)
     mesh, basis, others = space.mesh, space.basis, np.flatnonzero(~simple)
     xi, w = gauss(mesh.dim, count)
     value, slope = basis.value(xi), basis.gradient(xi)
-    step = max(1, CHUNK // (len(w) * basis.size))
+    n = basis.size
+    step = max(1, CHUNK // (n * n))
     for start in range(0, len(others), step):
         part = others[start : start + step]
         J = mesh.jacobians(xi, part)
         weight = w * np.abs(np.linalg.det(J))
-        gradient = np.matmul(slope[None], np.linalg.inv(J))  # m, q, functions, d
-        m, q, n, d = gradient.shape
-        flux = np.matmul(gradient, weight[..., None, None] * volume.A[part])
-        matrix = np.matmul(
-            flux.transpose(0, 2, 1, 3).reshape(m, n, q * d), gradient.transpose(0, 1, 3, 2).reshape(m, q * d, n)
-        )
-        if volume.lam[part].any():
-            matrix += np.matmul(value.T[None] * (weight * volume.lam[part])[:, None], value[None])
+        inverse = np.linalg.inv(J)
+        G = weight[..., None, None] * np.matmul(np.matmul(inverse, volume.A[part]), np.swapaxes(inverse, 2, 3))
+        dofs = space.dofs[part]
         right = (weight * volume.load[part]) @ value
         if volume.flux is not None:
-            right += np.einsum("mq,mqi,mqki->mk", weight, volume.flux[part], gradient)
-        dofs = space.dofs[part]
+            along = np.matmul(inverse, volume.flux[part][..., None])[..., 0] * weight[..., None]
+            right += along.reshape(len(part), -1) @ slope.transpose(0, 2, 1).reshape(-1, n)
         np.add.at(load, dofs, right)
         np.add.at(mass, dofs, weight @ value)
-        yield np.repeat(dofs, n, axis=1), np.tile(dofs, (1, n)), matrix.reshape(m, n * n)
+        matrix = _weighted_products(slope.transpose(0, 2, 1), G)
+        if volume.lam[part].any():
+            matrix += _weighted_products(value[:, None], (weight * volume.lam[part])[..., None, None])
+        yield dofs, matrix
+
+
+def _weighted_products(
+    table: Float[np.ndarray, "q k n"], weight: Float[np.ndarray, "m q k k"]
+) -> Float[np.ndarray, "m n n"]:
+    """sum over q, i, j of weight_qij table_qi table_qj^T for symmetric weights, as one product of large matrices."""
+    q, k, n = table.shape
+    low, high = np.tril_indices(k)
+    found = np.zeros((len(weight), n * n))
+    step = max(1, TABLE // (len(low) * n * n))
+    for start in range(0, q, step):
+        part = slice(start, start + step)
+        products = table[part][:, low, :, None] * table[part][:, high, None, :]
+        products = products + np.where(low == high, 0.0, 1.0)[:, None, None] * products.transpose(0, 1, 3, 2)
+        weights = weight[:, part][:, :, low, high]
+        found += weights.reshape(len(weight), -1) @ products.reshape(-1, n * n)
+    return found.reshape(-1, n, n)
 
 
 def _simple(space: Space, volume: Volume) -> Bool[np.ndarray, " m"]:
@@ -132,8 +233,8 @@ def _simple(space: Space, volume: Volume) -> Bool[np.ndarray, " m"]:
 
 def _straight_elements(
     space: Space, count: int, volume: Volume, part: Int[np.ndarray, " k"], load: np.ndarray, mass: np.ndarray
-) -> tuple[np.ndarray, ...]:
-    """Rows, columns, entries of straight elements with constant coefficients, from those of the reference element."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same of straight elements with constant coefficients, from the matrices of the reference element."""
     basis, d = space.basis, space.mesh.dim
     xi, w = gauss(d, count)
     value, slope = basis.value(xi), basis.gradient(xi)
@@ -153,7 +254,7 @@ def _straight_elements(
     dofs = space.dofs[part]
     np.add.at(load, dofs, right)
     np.add.at(mass, dofs, det[:, None] * (w @ value))
-    return np.repeat(dofs, n, axis=1), np.tile(dofs, (1, n)), matrix
+    return dofs, matrix.reshape(-1, n, n)
 
 
 def _traces(space: Space, faces: Faces, side: int, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -166,49 +267,24 @@ def _traces(space: Space, faces: Faces, side: int, count: int) -> tuple[np.ndarr
     return dofs, np.array(values)[local]
 
 
-def _contact(space: Space, count: int, contact: Contact, load: np.ndarray) -> list[tuple[np.ndarray, ...]]:
+def _contact(space: Space, count: int, contact: Contact) -> Iterator[tuple[np.ndarray, ...]]:
     faces = space.mesh.interfaces
-    if not len(faces):
-        return []
-    weight = on_faces(space.mesh, faces.element[:, 0], faces.local[:, 0], count).weight
-    (first, a), (second, b) = (_traces(space, faces, side, count) for side in (0, 1))
-    np.add.at(load, first, np.einsum("fq,fqk->fk", weight * contact.first, a))
-    np.add.at(load, second, np.einsum("fq,fqk->fk", weight * contact.second, b))
-    dofs, jump = np.concatenate([first, second], axis=1), np.concatenate([a, -b], axis=2)
-    return [_square(dofs, jump, weight * contact.stiffness)]
+    if len(faces):
+        weight = on_faces(space.mesh, faces.element[:, 0], faces.local[:, 0], count).weight
+        (first, a), (second, b) = (_traces(space, faces, side, count) for side in (0, 1))
+        dofs, jump = np.concatenate([first, second], axis=1), np.concatenate([a, -b], axis=2)
+        yield _square(dofs, jump, weight * contact.stiffness)
 
 
-def _outer(space: Space, count: int, outer: Outer, load: np.ndarray) -> list[tuple[np.ndarray, ...]]:
+def _outer(space: Space, count: int, outer: Outer) -> Iterator[tuple[np.ndarray, ...]]:
     faces = space.mesh.boundary
-    if not len(faces):
-        return []
-    weight = on_faces(space.mesh, faces.element[:, 0], faces.local[:, 0], count).weight
-    dofs, values = _traces(space, faces, 0, count)
-    np.add.at(load, dofs, np.einsum("fq,fqk->fk", weight * outer.load, values))
-    return [_square(dofs, values, weight * outer.alpha)]
+    if len(faces):
+        weight = on_faces(space.mesh, faces.element[:, 0], faces.local[:, 0], count).weight
+        yield _square(*_traces(space, faces, 0, count), weight * outer.alpha)
 
 
 def _square(dofs: np.ndarray, values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    matrix = np.matmul(values.transpose(0, 2, 1) * weight[:, None], values)
-    n = dofs.shape[1]
-    return np.repeat(dofs, n, axis=1), np.tile(dofs, (1, n)), matrix.reshape(len(dofs), n * n)
-
-
-class Factor:
-    """The inverse of a symmetric matrix, which may be indefinite, by sparse factors without pivoting.
-
-    In the plane SuperLU's, which take less time to set up; in space NGSolve's, which have less fill.
-    """
-
-    def __init__(self, matrix: Any, dim: int):
-        self._solve = _superlu(matrix) if dim == 2 else _cholesky(matrix)
-
-    def __call__(self, right: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-        """The solution for a right-hand side."""
-        found = self._solve(right)
-        if not np.isfinite(found).all():
-            raise SolutionError("the equations of the finite elements are singular.")
-        return found
+    return _entries(dofs, np.matmul(values.transpose(0, 2, 1) * weight[:, None], values))
 
 
 def _superlu(matrix: Any) -> Callable[[np.ndarray], np.ndarray]:

@@ -3,15 +3,18 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from jumpnet.errors import SolutionError
-from jumpnet.fe.field import Field
+from jumpnet.fe.field import Field, Located
 from jumpnet.fe.line import LineExpansion
+from jumpnet.models.frozen import Frozen
 from jumpnet.rows import Sites
 
 # Of an element: how far beyond its piece a point may lie, as those of a curved interface do beyond straight elements.
 BEYOND = 0.3
+# Of the domain: small elements may have points farther beyond them, where a mesh follows curves less closely than that.
+ASTRAY = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,17 +31,64 @@ class FieldFunction:
         x, a0, a1 = (np.asarray(part, float) for part in (sites.x, sites.a0, sites.a1))
         if sites.order > 1 and np.any(sites.a2):
             raise SolutionError("second derivatives of finite elements are not known; ask for values and gradients.")
-        at = self.field.locate(x, np.full(len(x), self.piece))
-        lost = np.flatnonzero(at.outside > BEYOND)
-        if len(lost):
-            raise SolutionError(
-                f"{len(lost)} points are not in piece {self.piece}, e.g. {x[lost[0]].tolist()}; finite elements are "
-                "known in their piece and on its boundary only."
-            )
+        at = located(self.field, x, np.full(len(x), self.piece))
         found = a0 * self.field.value_at(at)
         if np.any(a1):
             found = found + np.sum(a1 * self.field.gradient_at(at), axis=1)
         return found[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class PieceFields:
+    """A field of which each piece's solution is a multiple, evaluated for many points of all pieces at once."""
+
+    field: Field
+    factor: Float[np.ndarray, " pieces"]
+
+    def value(self, x: Float[np.ndarray, "n d"], piece: Int[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """The values at points seen from pieces."""
+        return self.factor[piece] * self.field.value_at(located(self.field, x, piece))
+
+    def gradient(self, x: Float[np.ndarray, "n d"], piece: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n d"]:
+        """The gradients."""
+        return self.factor[piece][:, None] * self.field.gradient_at(located(self.field, x, piece))
+
+
+def fields_of(network: object, theta: Float[np.ndarray, " pieces"]) -> PieceFields | None:
+    """The field of a network whose features are one field, piece by piece; None of any other."""
+    features = network.of_cell if isinstance(network, Frozen) and network.cells is None else ()
+    families = [one.parts[0][1] for one in features if len(one.parts) == 1]
+    if not families or len(families) != len(features):
+        return None
+    first = families[0]
+    for piece, family in enumerate(families):
+        if not (isinstance(first, FieldFunction) and isinstance(family, FieldFunction)):
+            return None
+        if family.field is not first.field or family.piece != piece:
+            return None
+    return PieceFields(first.field, np.asarray(theta, float)) if isinstance(first, FieldFunction) else None
+
+
+def located(field: Field, x: Float[np.ndarray, "n d"], piece: Int[np.ndarray, " n"]) -> Located:
+    """Where points are in the elements of their pieces; SolutionError for points that are in none and near none."""
+    at = field.locate(x, piece)
+    beyond = at.outside > BEYOND
+    if beyond.any():
+        far = beyond & (at.outside * field.mesh.size[at.element] > ASTRAY * float(np.ptp(field.mesh.nodes)))
+        lost = np.flatnonzero(far)
+        if len(lost):
+            raise SolutionError(
+                f"{len(lost)} points are not in piece {piece[lost[0]]}, e.g. {x[lost[0]].tolist()}; finite elements "
+                "are known in their piece and on its boundary only."
+            )
+        return Located(at.element, np.where(beyond[:, None], _within(at.xi), at.xi), at.outside)
+    return at
+
+
+def _within(xi: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+    """Points of the reference simplex near points beyond it: polynomials are not to be trusted far outside."""
+    inside = np.maximum(xi, 0.0)
+    return inside / np.maximum(inside.sum(axis=1, keepdims=True), 1.0)
 
 
 @dataclass(frozen=True, eq=False)

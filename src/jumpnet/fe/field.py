@@ -5,20 +5,27 @@ element towards it. Points just beyond the piece, as those of a curved interface
 nearest element.
 """
 
+from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.spatial import KDTree
 
 from jumpnet.fe.mesh import Mesh
-from jumpnet.fe.simplex import Lagrange, lagrange
+from jumpnet.fe.simplex import FEW, Lagrange, dubiner, lagrange
 
 NEWTON = 12  # steps from a point to its reference coordinates
 WALK = 40  # elements on the way
+LOST, AROUND = 1e-3, 60  # points farther outside are looked for in the elements of so many nodes around
 INSIDE = 1e-10  # barycentric coordinates above minus this are inside
 FAR = 3.0  # reference coordinates are kept within this distance of the simplex, where maps of curved elements go astray
+
+SINGULAR = 1e-12  # of the product of its rows: determinants below are left to LAPACK
+CHUNK = 20_000  # points at once: the polynomials at them stay in the cache
+REMEMBERED = 4  # calls whose points are not looked for again: values, gradients and errors are asked for at the same
 
 Places = Float[np.ndarray, "n d"]
 Labels = Int[np.ndarray, " n"]
@@ -56,13 +63,43 @@ class Locator:
         corners = self.mesh.vertices[self.mesh.elements]
         return corners[:, 0], np.linalg.pinv(np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2))
 
+    @cached_property
+    def _known(self) -> OrderedDict[tuple[int, bytes, bytes], Located]:
+        return OrderedDict()
+
     def __call__(self, x: Places, piece: Labels) -> Located:
+        """Where points are, seen from pieces."""
+        key = (len(x), _digest(x), _digest(piece))
+        if key not in self._known:
+            self._known[key] = self._found(x, piece)
+            if len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        return self._known[key]
+
+    def _found(self, x: Places, piece: Labels) -> Located:
         element = np.empty(len(x), int)
         for label in np.unique(piece).tolist():
             mine = np.flatnonzero(piece == label)
             tree, owner = self._trees[label]
             element[mine] = owner[tree.query(x[mine])[1]]
-        return self._walked(x, element)
+        found = self._walked(x, element)
+        lost = np.flatnonzero(found.outside > LOST)
+        if len(lost):
+            self._looked_around(x, piece, found, lost)
+        return found
+
+    def _looked_around(self, x: Places, piece: Labels, found: Located, lost: Labels) -> None:
+        """The best of several elements around points that were not found: in thin curved ones a walk may go astray."""
+        for label in np.unique(piece[lost]).tolist():
+            mine = lost[piece[lost] == label]
+            tree, owner = self._trees[label]
+            near = owner[tree.query(x[mine], k=min(AROUND, len(owner)))[1]].reshape(len(mine), -1)
+            for element in near.T:
+                xi = self._inverse(x[mine], element)
+                outside = _outside(xi)
+                better = outside < found.outside[mine]
+                at = mine[better]
+                found.element[at], found.xi[at], found.outside[at] = element[better], xi[better], outside[better]
 
     def _walked(self, x: Places, element: Labels) -> Located:
         """From element to element of the piece, always across the face that the point lies beyond the most."""
@@ -102,18 +139,28 @@ class Locator:
                 break
             image = np.einsum("nk,nki->ni", mesh.basis.value(xi[todo]), mesh.nodes[element[todo]])
             J = np.einsum("nkj,nki->nij", mesh.basis.gradient(xi[todo]), mesh.nodes[element[todo]])
-            step = _solved(J, x[todo] - image)
+            step = solved(J, x[todo] - image)
             xi[todo] = np.clip(xi[todo] + step, -FAR, 1.0 + FAR)
             todo = todo[np.abs(step).max(axis=1) > 1e-13]
         return xi
 
 
-def _solved(J: Float[np.ndarray, "n d d"], right: Places) -> Places:
+def solved(J: Float[np.ndarray, "n d d"], right: Places) -> Places:
     """J^-1 right; maps of curved elements may be singular outside of them, where the shortest step will do."""
+    if right.shape[1] == 2:  # Cramer's rule: a call of LAPACK for each point takes five times as long
+        (a, b), (c, d) = (J[:, 0, 0], J[:, 0, 1]), (J[:, 1, 0], J[:, 1, 1])
+        det = a * d - b * c
+        if np.all(np.abs(det) > SINGULAR * (np.abs(a) + np.abs(b)) * (np.abs(c) + np.abs(d))):
+            p, q = right.T
+            return np.stack([(d * p - b * q) / det, (a * q - c * p) / det], axis=1)
     try:
         return np.linalg.solve(J, right[..., None])[..., 0]
     except np.linalg.LinAlgError:
         return np.matmul(np.linalg.pinv(J), right[..., None])[..., 0]
+
+
+def _digest(array: np.ndarray) -> bytes:
+    return blake2b(np.ascontiguousarray(array).data, digest_size=16).digest()
 
 
 def _outside(xi: Places) -> Float[np.ndarray, " n"]:
@@ -148,11 +195,25 @@ class Field:
 
     def value_at(self, at: Located) -> Float[np.ndarray, " n"]:
         """The values at points that have been found."""
-        return np.einsum("nk,nk->n", self.basis.value(at.xi), self.values[at.element])
+        if len(at.xi) <= FEW:
+            return np.einsum("nk,nk->n", self.basis.value(at.xi), self.values[at.element])
+        found = np.empty(len(at.xi))
+        for start in range(0, len(found), CHUNK):
+            part = slice(start, start + CHUNK)
+            polynomials = dubiner(self.mesh.dim, self.order, at.xi[part])
+            found[part] = np.einsum("nk,nk->n", polynomials, self._modes[at.element[part]])
+        return found
+
+    @cached_property
+    def _modes(self) -> Float[np.ndarray, "m polynomials"]:
+        return self.basis.modes(self.values)
 
     def gradient_at(self, at: Located) -> Places:
         """The gradients at points that have been found."""
+        if len(at.xi) > CHUNK:
+            parts = [slice(start, start + CHUNK) for start in range(0, len(at.xi), CHUNK)]
+            return np.concatenate([self.gradient_at(Located(at.element[p], at.xi[p], at.outside[p])) for p in parts])
         mesh = self.mesh
         slope = np.einsum("nkj,nk->nj", self.basis.gradient(at.xi), self.values[at.element])
         J = np.einsum("nkj,nki->nij", mesh.basis.gradient(at.xi), mesh.nodes[at.element])
-        return _solved(np.swapaxes(J, 1, 2), slope)
+        return solved(np.swapaxes(J, 1, 2), slope)

@@ -3,8 +3,11 @@
 import numpy as np
 
 from jumpnet.errors import GeometryError
+from jumpnet.fe.fitting import fitted
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.meshing import arrays_of, curved_mesh
+from jumpnet.fe.planar import planar_mesh
+from jumpnet.fe.proximity import narrow
 from jumpnet.fe.simplex import gauss
 from jumpnet.geometry import Partition
 from jumpnet.problem import Problem
@@ -25,9 +28,13 @@ def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
     kinds = {name: condition.kind for name, condition in problem.boundary.items()}
     axes = [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
     why, finer = "", _finer(problem, size)
+    planar = _of_paths(parts, size, order, axes, finer)
+    if planar is not None:
+        return planar
     for part, curved in ((1.0, order), (SMALLER, order), (SMALLER, max(order // 2, 2)), (SMALLER**2, 2)):
         try:
-            mesh = arrays_of(curved_mesh(parts, part * size, curved, axes, finer), curved, parts, axes)
+            closer = [(place, part * there) for place, there in finer]
+            mesh = arrays_of(curved_mesh(parts, part * size, curved, axes, closer), curved, parts, axes)
         except GeometryError:
             raise
         except Exception as error:  # whatever netgen raises
@@ -38,14 +45,27 @@ def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
         elif why := _lacking(parts, mesh):
             continue
         else:
-            return mesh
+            return fitted(parts, mesh)
     raise GeometryError(why)
+
+
+def _of_paths(
+    parts: Partition, size: float, order: int, axes: list[int], finer: list[tuple[np.ndarray, float]]
+) -> Mesh | None:
+    """The mesh of pieces that are paths, without boolean operations; None where they are not, or it does not come out."""
+    try:
+        mesh = planar_mesh(parts, size, (order, max(order // 2, 2), 2), axes, finer)
+    except GeometryError:
+        raise
+    except Exception:  # whatever netgen raises: OpenCASCADE may know better
+        return None
+    return None if mesh is None or _lacking(parts, mesh) else mesh
 
 
 def _finer(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]:
     """Where elements must be smaller for the data that were found there, and how large they may be."""
     looked = survey(problem)
-    found = []
+    found = narrow(problem.partition, size) if problem.dim == 2 else []
     for places in (*looked.pieces.values(), *looked.boundary.values(), *looked.interfaces.values()):
         small = np.flatnonzero(LEAVES * places.size < size)
         found += [(places.x[0, k], LEAVES * float(places.size[k])) for k in small]

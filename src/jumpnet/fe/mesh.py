@@ -5,6 +5,7 @@ element stand in rising order, so edges and faces are seen in the same order fro
 may therefore be mirrored. Refinements cut elements in their reference simplex: the geometry stays the same.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, permutations
@@ -17,6 +18,7 @@ from jumpnet.fe.simplex import Lagrange, face_points, gauss, lagrange
 
 FACTOR = 0.2  # by which graded elements shrink towards a vertex: between the best in theory, 0.15, and a half
 
+BITS = 21  # of a vertex number: three of them make a name of 63 bits
 STRAIGHT = 1e-13  # of its size: an element that is off by no more is straight
 END = 1e-6  # of a face: nearer to its end no vertex is put
 
@@ -33,6 +35,13 @@ _CHILDREN = {
         ((0, 2), (0, 3), (1, 3), (2, 3)),
         ((0, 2), (1, 2), (1, 3), (2, 3)),
     ],
+}
+
+# The parts of a triangle (a, b, c) whose longest edge (a, b) is cut, with none, one (b, c) or both of the others.
+_BISECTED = {
+    1: [("a", "ab", "c"), ("ab", "b", "c")],
+    2: [("a", "ab", "c"), ("ab", "b", "bc"), ("ab", "bc", "c")],
+    3: [("a", "ab", "ca"), ("ab", "b", "bc"), ("ca", "bc", "c"), ("ab", "bc", "ca")],
 }
 
 
@@ -54,6 +63,24 @@ class Faces:
 
 
 @dataclass(frozen=True, eq=False)
+class Origin:
+    """Where the elements of a mesh come from: elements of another mesh, and their corners' barycentric coordinates."""
+
+    mesh: "Mesh"
+    element: Int[np.ndarray, " m"]
+    corners: Float[np.ndarray, "m corners corners"]
+
+    def values(self, values: Float[np.ndarray, "k nodes"], order: int, xi: Float[np.ndarray, "q d"]) -> np.ndarray:
+        """A function on the other mesh at reference points of the elements, (m, q)."""
+        basis = lagrange(xi.shape[1], order)
+        own = np.concatenate([1.0 - xi.sum(axis=1, keepdims=True), xi], axis=1)
+        found = np.empty((len(self.element), len(xi)))
+        for one, mine in _alike(self.corners):
+            found[mine] = values[self.element[mine]] @ basis.value((own @ one)[:, 1:]).T
+        return found
+
+
+@dataclass(frozen=True, eq=False)
 class Mesh:
     """Curved simplices: vertex numbers, pieces, and the nodes of their maps.
 
@@ -66,6 +93,7 @@ class Mesh:
     nodes: Float[np.ndarray, "m nodes d"]
     order: int
     same: Int[np.ndarray, " vertices"]
+    origin: Origin | None = None
 
     @property
     def dim(self) -> int:
@@ -176,6 +204,11 @@ class Mesh:
 
     # --- refinement ---------------------------------------------------------------------------------------------
 
+    def as_origin(self) -> "Mesh":
+        """The same mesh; those that are made of it know which of its elements theirs come from."""
+        corners = np.tile(np.eye(self.dim + 1), (len(self), 1, 1))
+        return replace(self, origin=Origin(self, np.arange(len(self)), corners))
+
     def refined(self) -> "Mesh":
         """Every element cut at the middles of its edges, into 4 or 8."""
         d = self.dim
@@ -191,6 +224,54 @@ class Mesh:
         children = len(_CHILDREN[d])
         parent = np.repeat(np.arange(len(self)), children)
         return self._cut(parent, np.tile(share, (len(self), 1, 1)), ids.reshape(-1, d + 1), same)
+
+    def refined_at(self, marked: Bool[np.ndarray, " m"]) -> "Mesh":
+        """The marked triangles cut into 4, those around them cut at their longest edges until all fit (Rivara)."""
+        corners = np.array([(1, 2), (0, 2), (0, 1)])  # edge k is opposite to corner k
+        ends = self.elements[:, corners]
+        x = self.vertices[ends]
+        longest = np.argmax(np.linalg.norm(x[:, :, 0] - x[:, :, 1], axis=2), axis=1)
+        pairs = ends.reshape(-1, 2)
+        _, first, number = np.unique(_keys(pairs), return_index=True, return_inverse=True)
+        _, shared = np.unique(_keys(np.sort(self.same[pairs[first]], axis=1)), return_inverse=True)
+        edge = shared[number].reshape(-1, 3)  # periodic images have the same
+        cut = np.zeros(int(shared.max()) + 1, bool)
+        cut[edge[marked]] = True
+        each = np.arange(len(self))
+        while True:
+            touched = cut[edge].any(axis=1)
+            fits = cut[edge[each, longest]]
+            if np.all(fits | ~touched):
+                break
+            cut[edge[each, longest][touched]] = True
+        same = np.concatenate([self.same, shared + self.same.max() + 1])
+        middle = number.reshape(-1, 3) + len(self.same)  # numbers of vertices that are not used are no matter
+        parts = [self._parts_of(k, cut[edge], longest, middle) for k in range(1, 4)]
+        parent, share, ids = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return self._replaced(np.flatnonzero(cut[edge].any(axis=1)), self._cut(parent, share, ids, same))
+
+    def _parts_of(
+        self, count: int, cut: np.ndarray, longest: np.ndarray, middle: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The parts of triangles of which so many edges are cut: parents, barycentric corners, vertex numbers."""
+        at = np.flatnonzero(cut.sum(axis=1) == count)
+        # c is opposite to the longest edge (a, b); where two are cut, the other one is (b, c).
+        c = longest[at]
+        a, b = (c + 1) % 3, (c + 2) % 3
+        swap = cut[at, b] & (count == 2)  # edge b is (c, a)
+        a, b = np.where(swap, b, a), np.where(swap, a, b)
+        eye, row = np.eye(3), np.arange(len(at))
+        vertex, between = self.elements[at], middle[at]
+        named = {
+            "a": (eye[a], vertex[row, a]), "b": (eye[b], vertex[row, b]), "c": (eye[c], vertex[row, c]),
+            "ab": ((eye[a] + eye[b]) / 2, between[row, c]),
+            "bc": ((eye[b] + eye[c]) / 2, between[row, a]),
+            "ca": ((eye[c] + eye[a]) / 2, between[row, b]),
+        }  # fmt: skip
+        made = _BISECTED[count]
+        share = np.concatenate([np.stack([named[name][0] for name in part], axis=1) for part in made])
+        ids = np.concatenate([np.stack([named[name][1] for name in part], axis=1) for part in made])
+        return np.tile(at, len(made)), share, ids
 
     def graded(self, vertex: int, levels: int, factor: float = FACTOR) -> "Mesh":
         """Layers of triangles that shrink towards a vertex by a factor each."""
@@ -239,26 +320,60 @@ class Mesh:
 
     def _replaced(self, gone: np.ndarray, made: "Mesh") -> "Mesh":
         kept = np.setdiff1d(np.arange(len(self)), gone)
+        origin = None
+        if self.origin is not None and made.origin is not None:
+            origin = replace(
+                self.origin,
+                element=np.concatenate([self.origin.element[kept], made.origin.element]),
+                corners=np.concatenate([self.origin.corners[kept], made.origin.corners]),
+            )
         return replace(
             made,
             elements=np.concatenate([self.elements[kept], made.elements]),
             piece=np.concatenate([self.piece[kept], made.piece]),
             nodes=np.concatenate([self.nodes[kept], made.nodes]),
+            origin=origin,
         )
 
     def _cut(self, parent: np.ndarray, share: np.ndarray, ids: np.ndarray, same: np.ndarray) -> "Mesh":
         """Parts of elements: corners as barycentric coordinates (k, d+1, d+1) in their parents, and vertex numbers."""
         order = np.argsort(same[ids], axis=1, kind="stable")
         ids, share = np.take_along_axis(ids, order, 1), np.take_along_axis(share, order[:, :, None], 1)
-        within = np.einsum("nc,kcl->knl", self.basis.barycentric, share)
-        k, n = within.shape[:2]
-        values = self.basis.value(within[:, :, 1:].reshape(k * n, -1)).reshape(k, n, -1)
-        return Mesh(ids, self.piece[parent], np.matmul(values, self.nodes[parent]), self.order, same)
+        nodes = np.empty((len(parent), *self.nodes.shape[1:]))
+        for one, mine in _alike(share):
+            nodes[mine] = np.matmul(self.basis.value((self.basis.barycentric @ one)[:, 1:]), self.nodes[parent[mine]])
+        origin = self.origin
+        if origin is not None:
+            corners = np.matmul(share, origin.corners[parent])
+            origin = replace(origin, element=origin.element[parent], corners=corners)
+        return Mesh(ids, self.piece[parent], nodes, self.order, same, origin)
+
+
+def _alike(share: Float[np.ndarray, "k corners corners"]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The matrices that occur, and where; there are few of them."""
+    flat = np.ascontiguousarray(share.reshape(len(share), -1)).view(f"V{8 * share[0].size}").ravel()
+    _, first, number = np.unique(flat, return_index=True, return_inverse=True)
+    order = np.argsort(number, kind="stable")
+    for k, mine in zip(first, np.split(order, np.cumsum(np.bincount(number))[:-1]), strict=True):
+        yield share[k], mine
+
+
+def _keys(pairs: Int[np.ndarray, "n 2"]) -> Int[np.ndarray, " n"]:
+    """One number for each pair of vertices, which are in a fixed order."""
+    return pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1]
+
+
+def _names(corners: Int[np.ndarray, "n k"]) -> Int[np.ndarray, " n"]:
+    """One number for the vertices of each edge or face, in any order."""
+    found = np.zeros(len(corners), np.int64)
+    for column in np.sort(corners, axis=1).T:
+        found = found << BITS | column
+    return found
 
 
 def _pairs(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows that are equal, two and two."""
-    _, number, count = np.unique(np.sort(keys, axis=1), axis=0, return_inverse=True, return_counts=True)
+    _, number, count = np.unique(_names(keys), return_inverse=True, return_counts=True)
     number = number.ravel()
     order = np.argsort(number, kind="stable")
     double = count[number[order]] == 2

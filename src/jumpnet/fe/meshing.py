@@ -133,7 +133,7 @@ def _identify(partition: Partition, glued: Any, axis: int) -> None:
         faces[k].Identify(faces[match[0]], f"periodic{axis}", occ.IdentificationType.PERIODIC, move)
 
 
-def _same_vertices(partition: Partition, x: Float[np.ndarray, "n d"], periodic: Sequence[int]) -> np.ndarray:
+def same_vertices(partition: Partition, x: Float[np.ndarray, "n d"], periodic: Sequence[int]) -> np.ndarray:
     """Numbers of vertices; the same for those that are images of each other."""
     same, near = np.arange(len(x)), 1e-7 * partition.domain.size
     lower, upper = partition.bounds
@@ -162,7 +162,7 @@ def arrays_of(mesh: Any, order: int, partition: Partition | None = None, periodi
     labels = np.array([int(name.removeprefix("piece")) for name in mesh.GetMaterials()])
     same = None
     if periodic and partition is not None:
-        same = _same_vertices(partition, np.asarray(ngmesh.Coordinates(), float)[:, :dim], periodic)
+        same = same_vertices(partition, np.asarray(ngmesh.Coordinates(), float)[:, :dim], periodic)
     return from_corners(corners, labels[table["index"] - 1], x, order, same)
 
 

@@ -4,6 +4,7 @@ A point of a simplex with the vertices v_0 .. v_d is given by xi = (lambda_1 .. 
 but the first; lambda_0 = 1 - sum xi. Face k is the one opposite to v_k, its own vertices in the same order.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
@@ -79,65 +80,92 @@ class Lagrange:
 
     @cached_property
     def _coefficients(self) -> Float[np.ndarray, "polynomials nodes"]:
-        return np.linalg.inv(dubiner(self.dim, self.order, self.barycentric[:, 1:])[0])
+        return np.linalg.inv(dubiner(self.dim, self.order, self.barycentric[:, 1:]))
+
+    @cached_property
+    def degrees(self) -> Int[np.ndarray, " polynomials"]:
+        """The degree of each of the orthonormal polynomials that `modes` are the coefficients of."""
+        every = product(range(self.order + 1), repeat=self.dim)
+        return np.array([sum(a) for a in every if sum(a) <= self.order])
+
+    def modes(self, values: Float[np.ndarray, "m nodes"]) -> Float[np.ndarray, "m polynomials"]:
+        """The coefficients of orthonormal polynomials, from values at the nodes."""
+        return values @ self._coefficients.T
+
+    def from_modes(self, modes: Float[np.ndarray, "m polynomials"]) -> Float[np.ndarray, "m nodes"]:
+        """Values at the nodes, from the coefficients of orthonormal polynomials."""
+        return modes @ dubiner(self.dim, self.order, self.barycentric[:, 1:]).T
 
     def value(self, xi: Points) -> Float[np.ndarray, "n nodes"]:
         """The polynomials at points."""
-        return self._table(xi)[0]
+        return self._kept("value", xi, lambda: dubiner(self.dim, self.order, xi) @ self._coefficients)
 
     def gradient(self, xi: Points) -> Float[np.ndarray, "n nodes d"]:
         """Their gradients with respect to xi."""
-        return self._table(xi)[1]
+        return self._kept("gradient", xi, lambda: self._slopes(xi))
+
+    def _slopes(self, xi: Points) -> Float[np.ndarray, "n nodes d"]:
+        slopes = [dubiner_gradient(self.dim, self.order, xi, axis) @ self._coefficients for axis in range(self.dim)]
+        return np.stack(slopes, axis=2)
 
     @cached_property
-    def _tables(self) -> dict[bytes, tuple[np.ndarray, np.ndarray]]:
+    def _tables(self) -> dict[tuple[str, bytes], np.ndarray]:
         return {}
 
-    def _table(self, xi: Points) -> tuple[np.ndarray, np.ndarray]:
-        """Values and gradients; kept for rules of few points, which are asked for again and again."""
-        key = xi.tobytes() if len(xi) <= FEW else b""
-        found = self._tables.get(key) if key else None
-        if found is None:
-            value, gradient = dubiner(self.dim, self.order, xi)
-            slopes = np.matmul(gradient.transpose(0, 2, 1), self._coefficients).transpose(0, 2, 1)
-            found = value @ self._coefficients, np.ascontiguousarray(slopes)
-            if key:
-                self._tables[key] = found
-        return found
+    def _kept(self, what: str, xi: Points, made: Callable[[], np.ndarray]) -> np.ndarray:
+        """Tables of rules of few points, which are asked for again and again, are kept."""
+        if len(xi) > FEW:
+            return made()
+        key = (what, xi.tobytes())
+        if key not in self._tables:
+            self._tables[key] = made()
+        return self._tables[key]
 
 
-def dubiner(dim: int, order: int, xi: Points) -> tuple[Float[np.ndarray, "n m"], Float[np.ndarray, "n m d"]]:
-    """The orthonormal polynomials of the simplex (Dubiner) up to a degree, and their gradients.
+def dubiner(dim: int, order: int, xi: Points) -> Float[np.ndarray, "n m"]:
+    """The orthonormal polynomials of the simplex (Dubiner) up to a degree.
 
     Products of factors t^k P_k(x/t) with Jacobi polynomials P_k and linear x, t, by their recurrence: nothing is
     divided by what vanishes at a vertex.
     """
+    return np.stack([value for value, _ in _dubiner(dim, order, xi, None)], axis=1)
+
+
+def dubiner_gradient(dim: int, order: int, xi: Points, axis: int) -> Float[np.ndarray, "n m"]:
+    """The derivatives of these polynomials along an axis."""
+    return np.stack([slope for _, slope in _dubiner(dim, order, xi, axis)], axis=1)
+
+
+Pair = tuple[np.ndarray, np.ndarray]  # a function at points, and its derivative
+
+
+def _dubiner(dim: int, order: int, xi: Points, along: int | None) -> list[Pair]:
+    """The polynomials with their derivatives along an axis (or with anything at all in the place of those)."""
     n = len(xi)
-    zero = (1.0 - xi.sum(axis=1), np.full((n, dim), -1.0))
-    partial = {(): (np.ones(n), np.zeros((n, dim)))}
-    below = zero
+    none = np.zeros(n)
+    below: Pair = (1.0 - xi.sum(axis=1), none if along is None else np.full(n, -1.0))
+    partial: dict[tuple[int, ...], Pair] = {(): (np.ones(n), none)}
     for axis in range(dim):
-        own = (xi[:, axis], np.broadcast_to(np.eye(dim)[axis], (n, dim)))
-        x, t = (
-            tuple(a - b for a, b in zip(own, below, strict=True)),
-            tuple(a + b for a, b in zip(own, below, strict=True)),
-        )
+        own: Pair = (xi[:, axis], np.ones(n) if axis == along else none)
+        x, t = (own[0] - below[0], own[1] - below[1]), (own[0] + below[0], own[1] + below[1])
+        factors = {}
         longer = {}
         for degrees, (value, slope) in partial.items():
             used = sum(degrees)
-            weight = 2 * used + axis
-            for k, (factor, its_slope) in enumerate(_jacobi(order - used, weight, x, t)):
+            if used not in factors:
+                factors[used] = _jacobi(order - used, 2 * used + axis, x, t, along is not None)
+            for k, (factor, its_slope) in enumerate(factors[used]):
                 size = np.sqrt(2.0 * (used + k) + axis + 1.0)
-                product_slope = value[:, None] * its_slope + factor[:, None] * slope
-                longer[(*degrees, k)] = (size * value * factor, size * product_slope)
+                product_slope = slope if along is None else size * (value * its_slope + factor * slope)
+                longer[(*degrees, k)] = (size * value * factor, product_slope)
         partial, below = longer, t
-    return np.stack([v for v, _ in partial.values()], axis=1), np.stack([g for _, g in partial.values()], axis=1)
+    return list(partial.values())
 
 
-def _jacobi(degree: int, a: int, x: tuple[np.ndarray, ...], t: tuple[np.ndarray, ...]) -> list[tuple[np.ndarray, ...]]:
-    """t^k P_k^(a, 0)(x/t) for k up to a degree, each with its gradient; x and t come with theirs."""
+def _jacobi(degree: int, a: int, x: Pair, t: Pair, slopes: bool) -> list[Pair]:
+    """t^k P_k^(a, 0)(x/t) for k up to a degree, each with its derivative; x and t come with theirs."""
     found = [(np.ones_like(x[0]), np.zeros_like(x[1]))]
-    square = (t[0] ** 2, 2 * t[0][:, None] * t[1])
+    square = (t[0] ** 2, 2 * t[0] * t[1])
     for k in range(degree):
         c = 2 * k + a
         if k == 0:
@@ -146,11 +174,13 @@ def _jacobi(degree: int, a: int, x: tuple[np.ndarray, ...], t: tuple[np.ndarray,
             A = (c + 1) * (c + 2) / (2 * (k + 1) * (k + 1 + a))
             B = a * a * (c + 1) / (2 * (k + 1) * (k + 1 + a) * c)
             C = (k + a) * k * (c + 2) / ((k + 1) * (k + 1 + a) * c)
-        linear = (A * x[0] + B * t[0], A * x[1] + B * t[1])
         p, before = found[-1], found[-2] if k else (np.zeros_like(x[0]), np.zeros_like(x[1]))
-        value = linear[0] * p[0] - C * square[0] * before[0]
-        slope = linear[0][:, None] * p[1] + p[0][:, None] * linear[1]
-        found.append((value, slope - C * (square[0][:, None] * before[1] + before[0][:, None] * square[1])))
+        linear = A * x[0] + B * t[0]
+        value = linear * p[0] - C * square[0] * before[0]
+        slope = p[1]
+        if slopes:
+            slope = linear * p[1] + p[0] * (A * x[1] + B * t[1]) - C * (square[0] * before[1] + before[0] * square[1])
+        found.append((value, slope))
     return found
 
 

@@ -136,8 +136,9 @@ def write(
         keep(exchanged)
     picture = plot_solution(solution, folder / f"{read.name}.png")
     keep(folder / f"{read.name}.png")
+    domain = None
     if solution.dim <= 3:
-        plot_domain(read.problem.partition, folder / "domain.png")
+        domain = plot_domain(read.problem.partition, folder / "domain.png")
         keep(folder / "domain.png")
     about = Context(
         about=read.file.about or "",
@@ -145,6 +146,7 @@ def write(
         command=command,
         tables=tables(found),
         picture=picture,
+        domain=domain,
         alarm=found["alarm"] or "",
     )
     write_report(solution, folder / "report.html", title=read.title, context=about)

@@ -30,6 +30,8 @@ CHORDS = 1024
 """Chords of a straight-sided region; none is longer than the perimeter over this."""
 ROUNDING = 1e-12
 """A foot is at a corner if it is this close to it, in parts of a segment."""
+FINER = 8
+"""Points of a chord when it is asked whether points are near: those that are not need no Newton's method."""
 CANDIDATES = 8
 """Chords with near midpoints among which the nearest is sought."""
 
@@ -207,9 +209,18 @@ class PathFinder(Finder):
 
     loops: Loops
 
-    @property
-    def tree(self) -> KDTree:
-        return self._tree
+    @cached_property
+    def tree(self) -> KDTree:  # pyright: ignore[reportIncompatibleMethodOverride]
+        from scipy.spatial import KDTree
+
+        share = (np.arange(FINER) + 0.5) / FINER
+        chords = self.loops.chords
+        return KDTree((chords.a[:, None] + share[:, None] * (chords.b - chords.a)[:, None]).reshape(-1, 2))
+
+    @cached_property
+    def band(self) -> float:
+        """A quarter of the longest chord: a chord that turns by TURN strays by a thirtieth of it at most."""
+        return super().band / FINER
 
     @cached_property
     def _tree(self) -> KDTree:

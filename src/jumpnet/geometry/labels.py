@@ -8,14 +8,15 @@ from itertools import product
 import numpy as np
 
 from jumpnet.geometry.checks import Bounds, Floats
-from jumpnet.geometry.primitives import Interval
+from jumpnet.geometry.primitives import Box, Interval
 from jumpnet.geometry.shape import Shape
 
 INSIDE = 1e-10
 """Points this far beyond the domain, relative to its size, still count as its boundary: users round."""
 CLOSED = 1e-14
 """Points this close to a piece belong to it, so that two pieces that touch leave no gap between them."""
-
+WITHIN = 1e-12
+"""Points of the sides of a box are moved inward by this, relative to its size, before pieces are asked for them."""
 
 FEW = 8
 """Up to so many pieces, points are compared with every box; beyond, they are sorted into bins first."""
@@ -41,6 +42,10 @@ class Labeller:
     def __call__(self, x: Floats) -> np.ndarray:
         labels = np.full(len(x), -1)
         labels[self.domain.contains(x, INSIDE * self.domain.size)] = 0
+        if isinstance(self.domain, Box) and self.domain.dim > 1:
+            # A piece that reaches a side does so up to rounding: the side is seen from within.
+            lower, upper = self.domain.bounds
+            x = np.clip(x, lower + WITHIN * self.domain.size, upper - WITHIN * self.domain.size)
         return self._among_pieces(x, labels)
 
     def beside(self, x: Floats, normals: Floats, owner: int, step: float) -> tuple[np.ndarray, np.ndarray]:

@@ -59,7 +59,7 @@ class Meshes:
     def __init__(self, problem: Problem, base: Mesh, options: JudgeOptions):
         self._options, self._made, self._refined, self._vertices, self.singular = options, {}, {}, [], False
         if problem.dim == 2:
-            base, self._vertices, self.singular = _graded_vertices(problem, base)
+            base, self._vertices, self.singular = graded_vertices(problem, base)
         self._refined[0] = base
 
     def __call__(self, refinements: int, rung: int) -> Mesh:
@@ -77,7 +77,7 @@ class Meshes:
         return self._made[refinements, rung]
 
 
-def _graded_vertices(problem: Problem, mesh: Mesh) -> tuple[Mesh, list[int], bool]:
+def graded_vertices(problem: Problem, mesh: Mesh) -> tuple[Mesh, list[int], bool]:
     """The vertices to grade towards, and whether some are singular points.
 
     Where conditions or boundary values change inside faces, the mesh gets vertices. Where several pieces meet u may be
@@ -99,6 +99,11 @@ def _graded_vertices(problem: Problem, mesh: Mesh) -> tuple[Mesh, list[int], boo
     return mesh, sorted(set(found)), bool(singular or changing)
 
 
+def _singular(problem: Problem, mesh: Mesh) -> bool:
+    """Whether there are singular points; a mesh of finite elements has vertices where conditions change."""
+    return any(True for _ in singular_corners(problem)) or any(True for _ in changes_at_vertices(problem, mesh))
+
+
 def _at(x: np.ndarray, places: list[np.ndarray], size: float) -> bool:
     return any(np.linalg.norm(x - place) < 1e-6 * size for place in places)
 
@@ -112,8 +117,7 @@ def judge_elements(
     """
     spaces = (Space(field.mesh, field.order + more) for more in range(1, 1 + options.higher))
     found = settled(problem, spaces, Elements(field), options, tol, _mean(solution, problem))
-    singular = problem.dim == 2 and _graded_vertices(problem, field.mesh)[2]
-    return replace(found, singular=singular)
+    return replace(found, singular=problem.dim == 2 and _singular(problem, field.mesh))
 
 
 def settled(

@@ -102,9 +102,10 @@ class Smooth:
 
 @dataclass(frozen=True, eq=False)
 class Elements:
-    """An answer of finite elements, on the mesh that it is judged on."""
+    """An answer of finite elements, on the mesh that it is judged on; `beside` it, fields of point sources."""
 
     field: Field
+    beside: Smooth | None = None
     weak: ClassVar[bool] = True
 
     def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
@@ -118,7 +119,10 @@ class Elements:
         for k in np.unique(local):
             mine = local == k
             value[mine], gradient[mine] = self._at(mesh, face_points(mesh.dim, int(k), count)[0], element[mine])
-        return value, gradient
+        if self.beside is None:
+            return value, gradient
+        more, slope = self.beside.on_face(mesh, element, local, x, count)
+        return value + more, gradient + slope
 
     def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
         return None
@@ -150,7 +154,8 @@ class OnInterfaces:
     """Defects on interfaces: v', and w' over the conductivity of the better side; and the flux of e.
 
     That is A grad e . n = s [e] + first (or second), seen from the lower (or higher) piece. `magnitude` is the largest
-    number that v' is a difference of.
+    number that v' is a difference of. `shifted` is the jump that appears where the faces of the mesh are off the exact
+    surface, and elements are continued to it.
     """
 
     jump: Array
@@ -158,19 +163,22 @@ class OnInterfaces:
     first: Array
     second: Array
     magnitude: float
+    shifted: Array
 
 
 @dataclass(frozen=True, eq=False)
 class OnBoundary:
     """Defects of Dirichlet conditions, and of others over the conductivity; and the flux of e.
 
-    That is A grad e . n = through - alpha e. `part` numbers the parts of the boundary.
+    That is A grad e . n = through - alpha e. `part` numbers the parts of the boundary. `shifted` is the defect of a
+    Dirichlet condition that appears where the faces of the mesh are off the exact boundary.
     """
 
     value: Array
     outflow: Array
     through: Array
     part: Int[np.ndarray, "faces q"]
+    shifted: Array
 
 
 def defects(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> Defects:
@@ -181,9 +189,11 @@ def defects(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> Defects
     return Defects(volume, contact, outer, residual, interface, boundary)
 
 
-def surface_defects(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[OnInterfaces, OnBoundary]:
-    """The defects on interfaces and on the boundary alone."""
-    return _contact(problem, mesh, count, answer)[1], _outer(problem, mesh, count, answer)[1]
+def on_surfaces(
+    problem: Problem, mesh: Mesh, count: int, answer: Answer
+) -> tuple[tuple[Contact, OnInterfaces], tuple[Outer, OnBoundary]]:
+    """The part of the defect problem on interfaces and on the boundary."""
+    return _contact(problem, mesh, count, answer), _outer(problem, mesh, count, answer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +246,7 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
     first, second = on_faces(mesh, a, ka, count), on_faces(mesh, b, kb, count)
     low, high = mesh.piece[a], mesh.piece[b]
     size = np.minimum(mesh.size[a], mesh.size[b])[:, None]
-    xa, xb, n = first.x.copy(), second.x.copy(), -first.normal
+    here, xa, xb, n = first.x, first.x.copy(), second.x.copy(), -first.normal
     v, w, R = (np.zeros(xa.shape[:2]) for _ in range(3))
     across = np.abs(first.x - second.x).max(axis=(1, 2), initial=0.0) > 1e-6 * size[:, 0]
     for pair in np.unique(np.stack([low, high], axis=1)[~across], axis=0).tolist():
@@ -266,7 +276,9 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
     qa, qb = (qa, qb) if answer.weak else (0.0, 0.0)
     first, second = known + to_a * rest - qa - s * wanted, known - (1 - to_a) * rest - qb - s * wanted
     magnitude = max(float(np.abs(part).max(initial=0.0)) for part in (v, ua, ub, jump - v + (ua - ub)))
-    return contact, OnInterfaces(jump, flux / np.maximum(ka_, kb_), first, second, magnitude)
+    off = np.sum((xa - here) * (ga - gb), axis=2) if answer.weak else np.zeros_like(jump)
+    off[across] = 0.0
+    return contact, OnInterfaces(jump, flux / np.maximum(ka_, kb_), first, second, magnitude, off)
 
 
 def _periodic(problem: Problem, mesh: Mesh, xa: Array, xb: Array, n: Array, low: Array, high: Array) -> Array:
@@ -310,8 +322,9 @@ def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Ou
     if answer.weak:
         load = load + q
     through = np.where(fixed, stiff * value, outflow)
+    off = np.where(fixed, np.sum((x - points.x) * gradient, axis=2), 0.0) if answer.weak else np.zeros_like(value)
     return Outer(np.where(fixed, stiff, alpha), load), OnBoundary(
-        value, outflow / k, through, number.reshape(shape[:2])
+        value, outflow / k, through, number.reshape(shape[:2]), off
     )
 
 

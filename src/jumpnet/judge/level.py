@@ -4,16 +4,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 from jaxtyping import Float
 
-from jumpnet.fe.assembly import Factor, System, assembled, point_load
+from jumpnet.fe.assembly import System, assembled, point_load
 from jumpnet.fe.field import Field, Locator
-from jumpnet.fe.mesh import on_faces
+from jumpnet.fe.mesh import Faces, on_faces
 from jumpnet.fe.simplex import dubiner, face_points, gauss
 from jumpnet.fe.space import Space
 from jumpnet.judge.cuts import CutDefects
-from jumpnet.judge.defects import Answer, Defects, coefficients, defects, surface_defects
+from jumpnet.judge.defects import Answer, Defects, coefficients, defects, on_surfaces
 from jumpnet.problem import Problem
 
 MORE = 2  # Gauss points, in each direction, at which defects are looked at once more
@@ -57,6 +56,8 @@ class Level:
         here = self.field.values @ self.space.basis.value(xi).T
         if coarser.space.mesh is mesh:
             there = coarser.field.values @ coarser.space.basis.value(xi).T
+        elif mesh.origin is not None and mesh.origin.mesh is coarser.space.mesh:
+            there = mesh.origin.values(coarser.field.values, coarser.space.order, xi)
         else:
             x = mesh.points(xi)
             piece = np.repeat(mesh.piece, x.shape[1])
@@ -64,6 +65,12 @@ class Level:
         weight = w * np.abs(np.linalg.det(mesh.jacobians(xi)))
         size = float(np.sum(weight * here**2))
         return float(np.sqrt(np.sum(weight * (here - there) ** 2) / size)) if size > 0 else 0.0
+
+    def trace(self, faces: Faces, side: int) -> Float[np.ndarray, "faces q"]:
+        """e at the Gauss points of faces, seen from one side."""
+        basis, d = self.space.basis, self.space.mesh.dim
+        tables = np.array([basis.value(face_points(d, k, self.count)[0]) for k in range(d + 1)])
+        return np.einsum("fqk,fk->fq", tables[faces.local[:, side]], self.field.values[faces.element[:, side]])
 
     # --- what the space cannot represent ------------------------------------------------------------------------
 
@@ -73,7 +80,8 @@ class Level:
         Of a residual (of finite elements: of f) the part orthogonal to the polynomials of an element counts, as seen at
         more points than the load was. It oscillates in a length of h/(p + 1) or less, and can make an error of
         (h/(pi (p + 1)))^2/A times its size. Of the defects on faces likewise the part beyond polynomials, which is felt
-        to a depth of such a length.
+        to a depth of such a length. Where faces of elements are off the exact surface, they jump by `shifted` there,
+        the mean of which over a face is felt everywhere.
         """
         mesh, order, d = self.space.mesh, self.space.order, self.space.mesh.dim
         length, count = mesh.size / (np.pi * (order + 1)), self.count + MORE
@@ -84,7 +92,7 @@ class Level:
         k = np.linalg.eigvalsh(pde.A).min(axis=(1, 2))
         weight = w * np.abs(np.linalg.det(mesh.jacobians(xi)))
         square = float(np.sum((length**2 / k) ** 2 * np.sum(weight * rest**2, axis=1)))
-        inner, outer = surface_defects(problem, mesh, count, answer)
+        (_, inner), (_, outer) = on_surfaces(problem, mesh, count, answer)
         for faces, parts in (
             (mesh.interfaces, (inner.jump, inner.flux)),
             (mesh.boundary, (outer.value, outer.outflow)),
@@ -94,6 +102,10 @@ class Level:
             for part, power in zip(parts, (1, 3), strict=True):
                 rest = part - _projection(part, d - 1, order - 1, count)
                 square += float(np.sum(length[element] ** power * np.sum(weight * rest**2, axis=1)))
+            shifted = inner.shifted if faces is mesh.interfaces else outer.shifted
+            mean = (np.sum(weight * shifted, axis=1) / np.sum(weight, axis=1))[:, None]
+            square += problem.partition.domain.size * float(np.sum(weight * mean**2))
+            square += float(np.sum(length[element] * np.sum(weight * (shifted - mean) ** 2, axis=1)))
         if self.cuts is not None:
             depth = length[Locator(mesh)(self.cuts.x, self.cuts.piece).element]
             square += float(np.sum(depth * self.cuts.weight * self.cuts.jump**2))
@@ -103,18 +115,13 @@ class Level:
 
     def fluxes(self, problem: Problem) -> dict[tuple[int, int] | str, float]:
         """Integrals of A grad e . n over interfaces and parts of the boundary, from the equations themselves."""
-        mesh, basis, d = self.space.mesh, self.space.basis, self.space.mesh.dim
-        tables = [basis.value(face_points(d, k, self.count)[0]) for k in range(d + 1)]
-
-        def traces(element: np.ndarray, local: np.ndarray) -> np.ndarray:
-            return np.einsum("fqk,fk->fq", np.array(tables)[local], self.field.values[element])
-
+        mesh = self.space.mesh
         found: dict[tuple[int, int] | str, float] = {}
         faces, there, here = mesh.interfaces, self.defects.interface, self.defects.boundary
         if len(faces):
-            (a, b), (ka, kb) = faces.element.T, faces.local.T
-            weight = on_faces(mesh, a, ka, self.count).weight
-            common = self.defects.contact.stiffness * (traces(a, ka) - traces(b, kb))
+            a, b = faces.element.T
+            weight = on_faces(mesh, a, faces.local[:, 0], self.count).weight
+            common = self.defects.contact.stiffness * (self.trace(faces, 0) - self.trace(faces, 1))
             each = np.sum(weight * (common + there.first), 1), np.sum(weight * (common + there.second), 1)
             low, high = mesh.piece[a], mesh.piece[b]
             for pair in problem.jumps:
@@ -125,7 +132,7 @@ class Level:
         if len(faces):
             element, local = faces.element[:, 0], faces.local[:, 0]
             weight = on_faces(mesh, element, local, self.count).weight
-            flux = weight * (here.through - self.defects.outer.alpha * traces(element, local))
+            flux = weight * (here.through - self.defects.outer.alpha * self.trace(faces, 0))
             for k, name in enumerate(problem.partition.boundary_parts):
                 found[name] = float(flux[here.part == k].sum())
         return found
@@ -136,13 +143,18 @@ def _projection(values: np.ndarray, dim: int, order: int, count: int) -> np.ndar
     xi, w = gauss(dim, count)
     if dim == 0:
         return values
-    table = dubiner(dim, max(order, 0), xi)[0]
+    table = dubiner(dim, max(order, 0), xi)
     return ((values * w) @ table) @ table.T
 
 
-def solved(problem: Problem, space: Space, answer: Answer, mean: float | None = None) -> Level:
-    """The defect problem in a space; `mean` is that of e, where nothing else fixes the constant."""
-    count = space.order + 2 if answer.weak else space.order + 1
+def solved(
+    problem: Problem, space: Space, answer: Answer, mean: float | None = None, count: int | None = None
+) -> Level:
+    """The defect problem in a space; `mean` is that of e, where nothing else fixes the constant.
+
+    Data are looked at at `count` Gauss points in each direction: by default one more than the order, two for elements.
+    """
+    count = count or (space.order + 2 if answer.weak else space.order + 1)
     found = defects(problem, space.mesh, count, answer)
     system = assembled(space, count, found.volume, found.contact, found.outer)
     cuts = answer.cuts(problem, space.mesh)
@@ -151,28 +163,26 @@ def solved(problem: Problem, space: Space, answer: Answer, mean: float | None = 
         load = point_load(space, at, cuts.weight * cuts.flux, -(cuts.weight * cuts.jump)[:, None] * cuts.conormal)
         system = replace(system, load=system.load + load)
     if mean is None:
-        factor = Factor(system.matrix, space.mesh.dim)
-        unknowns = factor(system.load)
-        lowest = _lowest(factor, system) if found.volume.lam.min() < 0 else np.inf
+        unknowns = system.solve(system.load)
+        lowest = _lowest(system) if found.volume.lam.min() < 0 else np.inf
         return Level(space, count, found, system, unknowns, cuts, lowest)
-    return Level(space, count, found, system, _up_to_a_constant(system, mean, space.mesh.dim), cuts)
+    system = system.tied()
+    return Level(space, count, found, system, up_to_a_constant(system, system.load, mean), cuts)
 
 
-def _up_to_a_constant(system: System, mean: float, dim: int) -> np.ndarray:
+def up_to_a_constant(tied: System, load: np.ndarray, mean: float) -> np.ndarray:
     """The solution with a mean; a load that does not balance is made to (by the multiplier of the mean)."""
-    load = system.load - system.mass * (system.load.sum() / system.mass.sum())
-    stiff = sp.coo_matrix(([system.matrix[0, 0]], ([0], [0])), shape=system.matrix.shape)
-    found = Factor((system.matrix + stiff).tocsr(), dim)(load)  # one value is tied to zero by as much as it is stiff
-    return found + mean - float(system.mass @ found) / float(system.mass.sum())
+    found = tied.solve(load - tied.mass * (load.sum() / tied.mass.sum()))
+    return found + mean - float(tied.mass @ found) / float(tied.mass.sum())
 
 
-def _lowest(factor: Factor, system: System) -> float:
+def _lowest(system: System) -> float:
     """The eigenvalue of least modulus by inverse iteration, with the lumped mass."""
     mass = np.abs(system.mass) + 1e-3 * np.abs(system.mass).mean()
     x = np.random.default_rng(0).normal(size=len(mass))
     value = np.inf
     for _ in range(30):
-        y = factor(mass * x)
+        y = system.solve(mass * x)
         size = np.sqrt(float(y @ (mass * y)))
         before, value = value, float(x @ (mass * x)) / float(x @ (mass * y))
         x = y / size

@@ -19,6 +19,8 @@ NEAR = 1e-7
 SAME = 1e-6
 # Of the range of the boundary values: a larger difference over a vanishing distance is a jump.
 JUMP = 1e-4
+# Of the largest of the boundary values: those that vary by less do not count as varying.
+CONSTANT = 1e-6
 # A boundary face is looked at in so many places, and halved so often to find where its data change.
 PLACES, HALVINGS = 33, 40
 # A step between two places is looked into if it is so many times the median of its face.
@@ -41,7 +43,10 @@ def singular_corners(problem: Problem) -> Iterator[Point]:
 
 
 def boundary_range(problem: Problem) -> float:
-    """The range of the Dirichlet data, over the whole boundary."""
+    """The range of the Dirichlet data over the whole boundary; differences are measured by it.
+
+    Data that are constant but for rounding have a range all the same.
+    """
     x, n, piece, number = problem.partition.boundary_survey
     low, high = np.inf, -np.inf
     for k, name in enumerate(problem.partition.boundary_parts):
@@ -49,7 +54,7 @@ def boundary_range(problem: Problem) -> float:
         if mine.any() and problem.boundary[name].kind == "dirichlet":
             g = problem.boundary_data(name, x[mine], n[mine], piece[mine])[2]
             low, high = min(low, float(g.min())), max(high, float(g.max()))
-    return max(high - low, 0.0)
+    return max(high - low, CONSTANT * max(abs(low), abs(high))) if high >= low else 0.0
 
 
 def _tensor(problem: Problem, piece: int, place: Point) -> np.ndarray:

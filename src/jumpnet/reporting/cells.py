@@ -13,10 +13,13 @@ from itertools import permutations
 import numpy as np
 from jaxtyping import Float, Int
 
+from jumpnet.fe.field import Field
+from jumpnet.fe.integration import ElementPoints, subdivided
 from jumpnet.geometry import Partition
 
 HALVINGS = 48
 MOST_NODES = 2_000_000  # beyond which the grid is not made finer
+MOST_TRIANGLES, MOST_PARTS = 120_000, 8  # of finite elements: all together, and along an edge of one
 WHOLE = {1: "line", 2: "triangle", 3: "tetra"}
 # What is left of a simplex with 1, 2, ... of its corners inside (they come first): a kind of cell, and its corners as
 # corners of the simplex, (0, 0), or as points on its edges, (0, 2).
@@ -36,11 +39,34 @@ CUTS = {
 
 @dataclass(frozen=True)
 class PieceCells:
-    """The cells of one piece: points seen from it, and corners by kind of cell ("triangle", "quad", "tetra", ...)."""
+    """The cells of one piece: points seen from it, and corners by kind of cell ("triangle", "quad", "tetra", ...).
+
+    Where they are parts of finite elements, `known` says where the points lie in these, and `element` whose parts the
+    cells are.
+    """
 
     piece: int
     points: Float[np.ndarray, "n d"]
     cells: dict[str, Int[np.ndarray, "m k"]]
+    known: ElementPoints | None = None
+    element: Int[np.ndarray, " m"] | None = None
+
+
+def element_cells(field: Field) -> tuple[PieceCells, ...]:
+    """The elements of a plane mesh, each cut into as many triangles as its order wants; every one has its own points."""
+    mesh = field.mesh
+    most = int(np.sqrt(MOST_TRIANGLES / len(mesh)))
+    parts = int(np.clip(min(max(field.order, 1 if mesh.straight.all() else 2), most), 1, MOST_PARTS))
+    xi, triangles = subdivided(parts)
+    found = []
+    for piece in np.unique(mesh.piece).tolist():
+        element = np.flatnonzero(mesh.piece == piece)
+        x = mesh.points(xi, element).reshape(-1, 2)
+        known = ElementPoints(mesh, element, xi, x, np.ones(len(x)), np.full(x.shape, np.nan))
+        corners = (len(xi) * np.arange(len(element))[:, None, None] + triangles).reshape(-1, 3)
+        number = np.repeat(element, len(triangles))
+        found.append(PieceCells(piece, x, {"triangle": _turned("triangle", corners, x)}, known, number))
+    return tuple(found)
 
 
 def cut_cells(partition: Partition, resolution: int) -> tuple[PieceCells, ...]:

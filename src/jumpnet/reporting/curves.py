@@ -15,6 +15,7 @@ from jumpnet.geometry import Partition
 from jumpnet.geometry.sampling import STEP
 from jumpnet.geometry.shape import Shape
 from jumpnet.reporting.grid import Grid, outlines
+from jumpnet.reporting.outlines import rings_of
 
 HALVINGS = 60
 CROWDED = 0.25  # of a cell: contour points closer than this to the one before are left out
@@ -38,12 +39,28 @@ class Curve:
 
 def interface_curves(partition: Partition, grid: Grid) -> tuple[Curve, ...]:
     """All stretches of interfaces in the plane of a grid, in the order of their pairs."""
-    levels = outlines(partition, grid)[:-1]
+    cell = float(min(grid.x[1] - grid.x[0], grid.y[1] - grid.y[0]))
+    rings = [rings_of(shape, cell) if partition.dim == 2 else None for shape in partition.pieces]
+    unknown = [k for k, ring in enumerate(rings) if ring is None]
+    levels = dict(zip(unknown, outlines(partition, grid, unknown), strict=True)) if unknown else {}
     found: list[Curve] = []
-    for piece, (shape, level) in enumerate(zip(partition.pieces, levels, strict=True), start=1):
-        for line in contour_generator(grid.x, grid.y, np.ma.masked_invalid(level), name="serial").lines(0.0):
-            found += _stretches(partition, piece, _on_shape(shape, grid, np.asarray(line)))
+    for piece, (shape, ring) in enumerate(zip(partition.pieces, rings, strict=True), start=1):
+        if ring is not None:
+            lines = [_thinned(one.points, cell) for one in ring]
+        else:
+            level = np.ma.masked_invalid(levels[piece - 1])
+            contours = contour_generator(grid.x, grid.y, level, name="serial").lines(0.0)
+            lines = [_on_shape(shape, grid, np.asarray(line)) for line in contours]
+        for line in lines:
+            found += _stretches(partition, piece, line)
     return tuple(sorted(found, key=lambda curve: curve.pair))
+
+
+def _thinned(points: Float[np.ndarray, "n 2"], cell: float) -> Float[np.ndarray, "m 2"]:
+    """Points of a polygon at distances of about a cell; the last one stays."""
+    arc = np.r_[0.0, np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))]
+    kept = np.unique(np.searchsorted(arc, np.arange(0.0, arc[-1], cell)))
+    return points[np.unique(np.r_[kept[kept < len(points)], len(points) - 1])]
 
 
 def _on_shape(shape: Shape, grid: Grid, line: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "n d"]:

@@ -13,13 +13,16 @@ from xml.etree import ElementTree
 import numpy as np
 
 from jumpnet.errors import SolutionError
+from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
 from jumpnet.guard.text import spreadsheet
 from jumpnet.reporting.canvas import write_file
-from jumpnet.reporting.cells import cut_cells
+from jumpnet.reporting.cells import PieceCells, cut_cells, element_cells
+from jumpnet.reporting.quantities import is_judged
 from jumpnet.reporting.scene import parts_of
 from jumpnet.solution import Solution
 from jumpnet.solution.files import file_path
+from jumpnet.solution.places import Places
 
 if TYPE_CHECKING:
     import xarray
@@ -195,6 +198,22 @@ def _vectors(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return kept
 
 
+def _in_elements(solution: Solution, part: PieceCells) -> dict[str, np.ndarray]:
+    """The same at points that are known by their elements: none has to be looked for."""
+    at = Places(solution, part.piece, part.points, np.full(part.points.shape, np.nan), part.known)
+    seen = np.full(len(part.points), part.piece)
+    found = {"u": at.u()}
+    if all(tensor is not None for tensor in solution.tensors):
+        found |= {f"flux{k + 1}": values for k, values in enumerate(at.flux().T)}
+    if solution.exact is not None:
+        found["error"] = found["u"] - piecewise_values(solution.exact, part.points, seen)
+    if is_judged(solution):
+        field = solution.verdict.finding.field
+        same = part.known is not None and field.mesh is part.known.mesh
+        found["judged"] = part.known.value(field) if same else solution.verdict.error(part.points, seen)  # pyright: ignore[reportOptionalMemberAccess]
+    return found
+
+
 def _vtu(solution: Solution, partition: Partition, steps: int) -> bytes:
     """An unstructured grid: every piece has its own points, so that a jump is a jump."""
     import tempfile
@@ -202,19 +221,28 @@ def _vtu(solution: Solution, partition: Partition, steps: int) -> bytes:
 
     import meshio
 
-    points, blocks, pieces, data = [], [], [], []
+    points, blocks, pieces, numbers, data = [], [], [], [], []
     start = 0
-    for part in cut_cells(partition, steps):
+    elements = solution._elements
+    if elements is not None and solution.dim == 2:
+        parts = element_cells(elements.field)
+    else:
+        parts = cut_cells(partition, steps)
+    for part in parts:
         flat = np.zeros((len(part.points), 3))
         flat[:, : solution.dim] = part.points
         points.append(flat)
-        data.append(_vectors(_values(solution, part.points, np.full(len(flat), part.piece))))
+        seen = np.full(len(flat), part.piece)
+        known = _values(solution, part.points, seen) if part.known is None else _in_elements(solution, part)
+        data.append(_vectors(known))
         for kind, cells in part.cells.items():
             blocks.append((kind, start + cells))
             pieces.append(np.full(len(cells), part.piece))
+            numbers.append(np.full(len(cells), -1) if part.element is None else part.element)
         start += len(flat)
     point_data: dict[str, Any] = {name: np.concatenate([entry[name] for entry in data]) for name in data[0]}
-    mesh = meshio.Mesh(np.concatenate(points), blocks, point_data=point_data, cell_data={"piece": pieces})
+    cell_data: dict[str, Any] = {"piece": pieces} | ({} if elements is None else {"element": numbers})
+    mesh = meshio.Mesh(np.concatenate(points), blocks, point_data=point_data, cell_data=cell_data)
     with tempfile.TemporaryDirectory() as folder:  # meshio writes to names, not to memory
         target = Path(folder) / "solution.vtu"
         meshio.vtu.write(target, mesh)

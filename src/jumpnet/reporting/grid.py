@@ -1,7 +1,8 @@
 """Values on fine grids of a plane, each point seen from its own piece: nothing is smeared across an interface."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -90,7 +91,14 @@ def make_grid(partition: Partition, plane: Plane, resolution: int) -> Grid:
     counts = np.maximum(np.round((upper - lower) / step).astype(int) + 1, 8)
     x, y = (np.linspace(lower[k], upper[k], counts[k]) for k in (0, 1))
     bare = Grid(plane, x, y, np.zeros((len(y), len(x)), int))
-    return replace(bare, label=partition.label(bare.points()).reshape(len(y), len(x)))
+    known = _LABELLED.setdefault(partition, {})
+    if (plane, resolution) not in known:
+        known[plane, resolution] = partition.label(bare.points()).reshape(len(y), len(x))
+    return replace(bare, label=known[plane, resolution])
+
+
+# The labels of grids that were drawn: several pictures have the same.
+_LABELLED: WeakKeyDictionary[Partition, dict[tuple[Plane, int], np.ndarray]] = WeakKeyDictionary()
 
 
 def thinned(grid: Grid, most: int) -> Grid:
@@ -108,10 +116,17 @@ def on_grid(grid: Grid, function: Callable[[np.ndarray, np.ndarray], np.ndarray]
     return values
 
 
-def outlines(partition: Partition, grid: Grid) -> list[Float[np.ndarray, "rows columns"]]:
-    """Level functions whose zero lines are the boundaries of the pieces within the domain; the domain's comes last."""
+def outlines(
+    partition: Partition, grid: Grid, wanted: Collection[int] | None = None
+) -> list[Float[np.ndarray, "rows columns"]]:
+    """Level functions whose zero lines are the boundaries of the pieces within the domain; the domain's comes last.
+
+    `wanted` are the numbers of those that are needed, counted in this order.
+    """
+    last = len(partition.pieces)
+    chosen = range(last + 1) if wanted is None else sorted(wanted)
     domain = partition.domain.level(grid.points()).reshape(grid.label.shape)
-    return [np.maximum(_level_near(piece, grid), domain) for piece in partition.pieces] + [domain]
+    return [domain if k == last else np.maximum(_level_near(partition.pieces[k], grid), domain) for k in chosen]
 
 
 def _level_near(shape: Shape, grid: Grid) -> Float[np.ndarray, "rows columns"]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
@@ -10,6 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from jumpnet.geometry import Partition
 from jumpnet.reporting.canvas import INK, styled
 from jumpnet.reporting.grid import Grid, on_grid, outlines, thinned
+from jumpnet.reporting.outlines import rings_of
 from jumpnet.reporting.quantities import Quantity
 
 FINEST_OUTLINE = 500  # points along the longer side: lines between them are exact to a tenth of a pixel
@@ -70,11 +72,17 @@ def log_ticks(low: float, high: float) -> dict[float, str]:
 
 def draw_outlines(axes: Axes, grid: Grid, partition: Partition, *, inner: str = "white") -> None:
     """The interfaces, and the edge of the domain in ink."""
-    grid = thinned(grid, FINEST_OUTLINE)
-    *pieces, domain = outlines(partition, grid)
-    for level in pieces:
-        _zero_line(axes, grid, level, inner, 1.1)
-    _zero_line(axes, grid, domain, INK, 1.0)
+    shapes = (*partition.pieces, partition.domain)
+    rings = [rings_of(shape, np.inf) for shape in shapes]
+    styles = [(inner, 1.1)] * len(partition.pieces) + [(INK, 1.0)]
+    for ring, (colour, width) in zip(rings, styles, strict=True):
+        if ring is not None:
+            axes.add_collection(LineCollection([one.points for one in ring], colors=colour, linewidths=width))
+    unknown = [k for k, ring in enumerate(rings) if ring is None]
+    if unknown:
+        grid = thinned(grid, FINEST_OUTLINE)
+        for k, level in zip(unknown, outlines(partition, grid, unknown), strict=True):
+            _zero_line(axes, grid, level, *styles[k])
 
 
 def frame(axes: Axes, grid: Grid, title: str) -> None:

@@ -48,8 +48,8 @@ VERSIONS = ("jax", "numpy", "scipy")
 class Context:
     """What a page can say beyond the solution: a title, a text, where the solution is stored, how it was made.
 
-    `tables` are further numbers, by heading: rows of a name and its text. `picture` is the figure of the solution if it
-    has been drawn already, and `alarm` the headline of what fails (empty if nothing does), if that is known already.
+    `tables` are further numbers, by heading: rows of a name and its text. `picture` and `domain` are the figures of the
+    solution and of its pieces if they have been drawn already, and `alarm` the headline of what fails (empty if nothing does), if that is known already.
     """
 
     title: str | None = None
@@ -58,6 +58,7 @@ class Context:
     command: str | None = None
     tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     picture: Figure | None = None
+    domain: Figure | None = None
     alarm: str | None = None
 
 
@@ -77,7 +78,7 @@ def page(solution: Solution, title: str | None = None, context: Context = Contex
     alarm = report.alarm if context.alarm is None else context.alarm
     name = escape(title or context.title or f"Interface problem in {solution.dim}-D with {solution.pieces} pieces")
     sections = {
-        "Problem": _problem(solution),
+        "Problem": _problem(solution, context.domain),
         "Solution": _solution(solution, context.picture),
         "Trust": _residuals(report) + _seeds(report),
         "Numbers": _tables(context.tables),
@@ -194,11 +195,11 @@ def _figures(report: TrustReport) -> str:
     return f"<dl>{items}</dl>"
 
 
-def _problem(solution: Solution) -> str:
+def _problem(solution: Solution, picture: Figure | None) -> str:
     """The equations, and the geometry."""
     parts = [] if solution.problem is None else [statement(solution.problem)]
     if solution.partition is not None and solution.dim <= 3:
-        drawn = plot_domain(solution.partition)
+        drawn = picture or plot_domain(solution.partition)
         parts.append(_embedded(drawn, "The domain and its pieces"))
     return "\n".join(parts)
 

@@ -10,19 +10,20 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
-from scipy.ndimage import binary_dilation
+from scipy.ndimage import binary_dilation, binary_erosion
 
 from jumpnet.errors import JumpnetError
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
-from jumpnet.reporting.curves import interface_curves
+from jumpnet.geometry.shape import Shape
+from jumpnet.reporting.curves import Curve, interface_curves
 from jumpnet.reporting.grid import Grid, Plane, make_grid, planes
 from jumpnet.reporting.lines import runs
 from jumpnet.reporting.quantities import has_residual, is_judged
@@ -171,16 +172,9 @@ class _Values:
 
 def _plane(partition: Partition, plane: Plane, blob: Blob, values: _Values, resolution: int) -> dict[str, Any]:
     grid = _padded(partition, plane, resolution)
-    curves = []
-    for curve in interface_curves(partition, make_grid(partition, plane, 2 * resolution)):
-        sides = [values(curve.points, np.full(len(curve.points), piece)) for piece in curve.pair]
-        flat = curve.points[:, list(plane.axes)]
-        columns = [flat[:, 0], flat[:, 1]]
-        for side in sides:
-            values.see(side)
-            columns += [side["u"], _through(side, curve.normals)]
-        curves.append({"pair": curve.pair, "closed": curve.closed, **blob.add(np.column_stack(columns), "f8")})
-    domain = partition.domain.level(grid.points()).reshape(grid.label.shape)
+    curves = _curves(interface_curves(partition, make_grid(partition, plane, 2 * resolution)), plane, blob, values)
+    inside, everywhere = grid.label >= 0, np.ones(grid.label.shape, bool)
+    domain = _level(partition.domain, grid, inside, everywhere).reshape(grid.label.shape)
     return {
         "kind": "map",
         "name": ", ".join(f"{_axis(k)} = {v:.3g}" for k, v in enumerate(plane.fixed) if k not in plane.axes),
@@ -195,6 +189,24 @@ def _plane(partition: Partition, plane: Plane, blob: Blob, values: _Values, reso
         "pieces": [_patch(partition, grid, piece, blob, values) for piece in np.unique(grid.label) if piece >= 0],
         "curves": curves,
     }
+
+
+def _curves(found: Sequence[Curve], plane: Plane, blob: Blob, values: _Values) -> list[dict[str, Any]]:
+    """Both sides of all stretches of interfaces, evaluated at once."""
+    if not found:
+        return []
+    points = np.concatenate([curve.points for curve in found])
+    normals = np.concatenate([curve.normals for curve in found])
+    columns = [*points[:, list(plane.axes)].T]
+    for side in (0, 1):
+        seen = values(points, np.concatenate([np.full(len(curve.points), curve.pair[side]) for curve in found]))
+        values.see(seen)
+        columns += [seen["u"], _through(seen, normals)]
+    table, ends = np.column_stack(columns), np.cumsum([len(curve.points) for curve in found])
+    return [
+        {"pair": curve.pair, "closed": curve.closed, **blob.add(rows, "f8")}
+        for curve, rows in zip(found, np.split(table, ends[:-1]), strict=True)
+    ]
 
 
 def _axis(k: int) -> str:
@@ -226,7 +238,7 @@ def _patch(partition: Partition, grid: Grid, piece: int, blob: Blob, values: _Va
     entry: dict[str, Any] = {"piece": int(piece), "window": [window[1].start, window[0].start, *mask.shape[::-1]]}
     if piece > 0:
         level = np.full(mask.shape, np.nan)
-        level[mask] = partition.pieces[piece - 1].level(points)
+        level[mask] = _level(partition.pieces[piece - 1], part, inside, mask)
         entry["level"] = blob.add(level, "f4")
     entry["values"] = {}
     for name, value in found.items():
@@ -236,6 +248,16 @@ def _patch(partition: Partition, grid: Grid, piece: int, blob: Blob, values: _Va
         if name == "u":
             values.patches.append((grid, int(piece), window, whole))
     return entry
+
+
+def _level(shape: Shape, part: Grid, inside: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """The level function of a piece near its end, and a number of its sign elsewhere: the page draws its zero line."""
+    edge = binary_dilation(inside, iterations=BEYOND) & ~binary_erosion(inside, iterations=BEYOND)
+    far = BEYOND * max(part.x[1] - part.x[0], part.y[1] - part.y[0])
+    level = np.where(inside, -far, far)
+    near = edge & mask
+    level[near] = shape.level(part.points(near))
+    return level[mask]
 
 
 def _line(solution: Solution, partition: Partition, blob: Blob, values: _Values, resolution: int) -> dict[str, Any]:

@@ -14,9 +14,9 @@ import numpy as np
 from jumpnet.errors import SolutionError
 from jumpnet.fields import is_zero
 from jumpnet.geometry import Partition
-from jumpnet.geometry.quadrature import over_boundary, over_interface, over_piece
-from jumpnet.geometry.rules import NOTHING, Integral, Integrand, total
+from jumpnet.geometry.rules import NOTHING, Integral
 from jumpnet.problem import Problem
+from jumpnet.solution.places import Density, Places, places_of
 from jumpnet.solution.solution import Solution
 
 Pair = tuple[int, int]
@@ -64,24 +64,25 @@ def net_flux(solution: Solution, over: Pair | str) -> Integral:
 
     On an interface n points to a and the flux is taken on the side of a; on the boundary n points outward.
     """
-    parts = _partition(solution)
     if isinstance(over, str):
         return _through_boundary(solution, over)
+    parts = _partition(solution)
     a, b = over
-    return total(over_interface(parts, parts._pair((a, b))), _normal_flux(solution, a)).scaled(1.0 if a < b else -1.0)
+    parts._pair((a, b))
+    return places_of(solution).on_interface((a, b), _normal_flux)
 
 
 def integral(solution: Solution, piece: int | None = None) -> Integral:
     """The integral of u over a piece or the domain."""
-    return _inside(solution, piece, lambda p, x: solution(x, p))
+    return _inside(solution, piece, lambda at: at.u())
 
 
 def mean(solution: Solution, piece: int | None = None) -> Integral:
     """The mean of u over a piece or the domain."""
-    volume = _inside(solution, piece, lambda p, x: np.ones(len(x))).value
+    volume = _inside(solution, piece, lambda at: np.ones(len(at.x))).value
     about = integral(solution, piece).value / volume
     # What is sampled has an uncertain volume too; the deviation from a first guess suffers less from it.
-    deviation = _inside(solution, piece, lambda p, x: solution(x, p) - about)
+    deviation = _inside(solution, piece, lambda at: at.u() - about)
     return Integral(about, 0.0, abs(about)) + deviation.scaled(1.0 / volume)
 
 
@@ -89,10 +90,10 @@ def energy(solution: Solution, piece: int | None = None) -> Integral:
     """The integral of (grad u . A grad u + lam u^2)/2 over a piece or the domain."""
     problem = _problem(solution)
 
-    def density(p: int, x: np.ndarray) -> np.ndarray:
-        gradient, lam = solution.grad(x, p), problem.lam[p].value(x)
-        doubled = np.einsum("ni,nij,nj->n", gradient, problem.A[p].value(x), gradient)
-        return 0.5 * (doubled + lam * solution(x, p) ** 2 if lam.any() else doubled)
+    def density(at: Places) -> np.ndarray:
+        gradient, lam = at.gradient(), problem.lam[at.piece].value(at.x)
+        doubled = np.einsum("ni,nij,nj->n", gradient, problem.A[at.piece].value(at.x), gradient)
+        return 0.5 * (doubled + lam * at.u() ** 2 if lam.any() else doubled)
 
     return _inside(solution, piece, density)
 
@@ -106,13 +107,13 @@ def added_energy(
     """How much larger the energy is of u plus a function, given by its value and gradient at points of a piece."""
     problem = _problem(solution)
 
-    def density(p: int, x: np.ndarray) -> np.ndarray:
-        more, lam = gradient(x, p), problem.lam[p].value(x)
-        added = np.einsum("ni,nij,nj->n", more, problem.A[p].value(x), solution.grad(x, p) + 0.5 * more)
+    def density(at: Places) -> np.ndarray:
+        more, lam = gradient(at.x, at.piece), problem.lam[at.piece].value(at.x)
+        added = np.einsum("ni,nij,nj->n", more, problem.A[at.piece].value(at.x), at.gradient() + 0.5 * more)
         if not lam.any():
             return added
-        e = value(x, p)
-        return added + lam * e * (solution(x, p) + 0.5 * e)
+        e = value(at.x, at.piece)
+        return added + lam * e * (at.u() + 0.5 * e)
 
     return _inside(solution, piece, density).value
 
@@ -131,7 +132,9 @@ def balances(solution: Solution) -> tuple[Balance, ...]:
     source = sum((balance.source for balance in pieces), NOTHING)
     for interface in parts.interfaces:
         pair = interface.pair
-        films = total(over_interface(parts, pair), lambda x, n, pair=pair: problem.jump_data(pair, x, n)[1])
+        films = places_of(solution).on_interface(
+            pair, lambda at, pair=pair: problem.jump_data(pair, at.x, at.normals)[1]
+        )
         source = source + films
     return (*pieces, Balance("domain", outflow, source, max(rounding)))
 
@@ -151,12 +154,12 @@ def _rounding(solution: Solution, problem: Problem) -> list[float]:
 
 def _outflow(solution: Solution, piece: int) -> Integral:
     """The flux out of a piece, seen from inside."""
-    parts, flux = _partition(solution), _normal_flux(solution, piece)
-    outflow = total(over_boundary(parts, piece=piece), flux)
+    parts, places = _partition(solution), places_of(solution)
+    outflow = places.on_boundary(None, piece, _normal_flux)
     for interface in parts.interfaces:
-        if piece in interface.pair:  # where the normal points to the lower piece
-            inward = piece == interface.pair[0]
-            outflow = outflow + total(over_interface(parts, interface.pair), flux).scaled(-1.0 if inward else 1.0)
+        if piece in interface.pair:  # the normal points to the piece named first
+            other = interface.pair[1] if piece == interface.pair[0] else interface.pair[0]
+            outflow = outflow + places.on_interface((piece, other), _normal_flux).scaled(-1.0)
     return outflow
 
 
@@ -169,29 +172,29 @@ def _source(solution: Solution, problem: Problem, piece: int) -> Integral:
     if without_f and without_lam:
         return points
 
-    def density(x: np.ndarray, normals: np.ndarray) -> np.ndarray:
-        return f.value(x) if without_lam else f.value(x) + lam.value(x) * solution(x, piece)
+    def density(at: Places) -> np.ndarray:
+        return f.value(at.x) if without_lam else f.value(at.x) + lam.value(at.x) * at.u()
 
-    return over_piece(_partition(solution), piece)(density) + points
+    return places_of(solution).in_piece(piece, density) + points
 
 
 def _through_boundary(solution: Solution, part: str | None) -> Integral:
     """The flux through the outer boundary or a part of it, piece by piece: it may jump where they meet."""
-    parts = _partition(solution)
-    pieces = sorted(parts._walls.outer_labels)
-    return sum((total(over_boundary(parts, part, p), _normal_flux(solution, p)) for p in pieces), NOTHING)
+    pieces = sorted(_partition(solution)._walls.outer_labels)
+    places = places_of(solution)
+    return sum((places.on_boundary(part, piece, _normal_flux) for piece in pieces), NOTHING)
 
 
-def _normal_flux(solution: Solution, piece: int) -> Integrand:
-    """A grad u . n, seen from a piece."""
-    return lambda x, normals: np.sum(solution.flux(x, piece) * normals, axis=1)
+def _normal_flux(at: Places) -> np.ndarray:
+    """A grad u . n."""
+    return np.sum(at.flux() * at.normals, axis=1)
 
 
-def _inside(solution: Solution, piece: int | None, function: Callable[[int, np.ndarray], np.ndarray]) -> Integral:
-    """The integral of function(piece, points) over a piece or all of them."""
-    parts = _partition(solution)
+def _inside(solution: Solution, piece: int | None, density: Density) -> Integral:
+    """The integral of a density over a piece or all of them."""
+    parts, places = _partition(solution), places_of(solution)
     pieces = range(parts.size) if piece is None else (parts._piece(piece),)
-    return sum((over_piece(parts, p)(lambda x, n, p=p: function(p, x)) for p in pieces), NOTHING)
+    return sum((places.in_piece(p, density) for p in pieces), NOTHING)
 
 
 def _partition(solution: Solution) -> Partition:

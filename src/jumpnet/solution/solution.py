@@ -6,6 +6,7 @@ a0 = 1, a derivative a1 = e_i, and a one-sided value is a site whose cell is cho
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike
 from jumpnet.charts import Atlas
 from jumpnet.collocation import Stream
 from jumpnet.errors import SolutionError
+from jumpnet.fe.features import PieceFields, fields_of
 from jumpnet.fields import Field, TensorField
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
@@ -67,6 +69,11 @@ class Solution:
     supplement: Supplement = field(default_factory=Supplement)
     verdict: Any = None
 
+    @cached_property
+    def _elements(self) -> PieceFields | None:
+        """The field of finite elements on a mesh, where that is what the solution is."""
+        return fields_of(self.network, self.theta)
+
     @property
     def unit(self) -> str:
         """What `steps` counts: a "step" of a training, or a "level" of a direct solve."""
@@ -80,6 +87,12 @@ class Solution:
     def grad(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, "n d"]:
         """The gradient of u, (n, d)."""
         points, cell = self._located(x, piece)
+        if (elements := self._elements) is not None:
+            slope = self.scale * elements.gradient(points, cell)
+            if not self.supplement.singular:
+                return slope
+            added = [self.supplement.functional(points, cell, 0.0, e) for e in np.eye(self.dim)]
+            return slope + np.stack(added, axis=1)
         if isinstance(self.network, Frozen):  # whose charts are its own
             return np.stack([self._functional(points, cell, 0.0, e) for e in np.eye(self.dim)], axis=1)
         gradient = np.empty(points.shape)
@@ -345,6 +358,8 @@ class Solution:
     ) -> Float[np.ndarray, " n"]:
         """a0 u + a1 . grad u + a2 : hess u at points seen from cells."""
         n, d = x.shape
+        if (elements := self._elements) is not None and a2 is None and not np.any(a1):
+            return self.scale * a0 * elements.value(x, cell) + self.supplement.functional(x, cell, a0, a1)
         order = 2 if a2 is not None else int(a1.any())
         whole = (
             np.broadcast_to(a0, n),

@@ -5,24 +5,26 @@ judge solves. Meshes are graded geometrically towards singular points; orders an
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from jumpnet.engines.fem.answers import as_solution
+from jumpnet.engines.fem.marking import indicators
 from jumpnet.engines.fem.options import FEM
+from jumpnet.fe.assembly import Contact, Outer, surface_load
 from jumpnet.fe.features import FieldFunction
 from jumpnet.fe.field import Field
 from jumpnet.fe.first import first_mesh
+from jumpnet.fe.fitting import fitted
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.space import Space
-from jumpnet.judge.adaptivity import Meshes
-from jumpnet.judge.defects import Elements, Smooth
-from jumpnet.judge.level import Level, solved
-from jumpnet.judge.options import JudgeOptions
-from jumpnet.optim import Status
+from jumpnet.judge.adaptivity import MOST_LAYERS, graded_vertices
+from jumpnet.judge.defects import Elements, Smooth, on_surfaces
+from jumpnet.judge.level import Level, solved, up_to_a_constant
+from jumpnet.optim import Record, Status
 from jumpnet.problem import Problem, Supplement
 from jumpnet.rows import Sites
 from jumpnet.solution import Solution
@@ -33,14 +35,22 @@ ACROSS = {2: 12, 3: 6}
 CURVED = {2: 8, 3: 4}
 # Layers of elements towards singular points at first; half as many more with each space.
 LAYERS = 4
+# Orders: the first, the one up to which no elements are cut, the highest, and how far apart they are.
+FIRST, ENOUGH, MOST, STEP = 2, {2: 4, 3: 5}, {2: 8, 3: 5}, {2: 2, 3: 1}
 # The power of the number of unknowns by which the next space is expected to take longer.
 GROWTH = {2: 1.3, 3: 2.0}
 # Differences that fall by more than this from space to space are not taken at their word (heuristic).
 LEAST_RATE = 0.1
+# Gauss points in each direction beyond the order: with one, a source of width 0.01 has 40 times the error of three.
+GAUSS = 3
+# Each makes what a penalty leaves smaller by a factor of 1e5.
+CORRECTIONS = 2
 # Spaces whose difference is not below this part of the one before make no progress; so many of them end the search.
 SLOW, PATIENCE = 0.7, 3
 
 
+# Told of every space: its record, whose loss is the square of the estimated error over the variation; and the same.
+Report = Callable[[Record, float], None]
 # The largest root mean square error that will do, for a solution of a given variation and size.
 Enough = Callable[[float, float], float]
 
@@ -68,61 +78,107 @@ class Stage:
     change: float = np.inf
 
 
-def ladder(dim: int, options: FEM) -> Iterator[tuple[int, int]]:
-    """Refinements and orders, each space about two or three times as large as the one before."""
-    if options.order is not None:
-        yield (0, options.order)
-        if options.size is None:
-            yield from ((k, options.order) for k in range(1, 10))
-        return
-    if options.size is not None:
-        yield from ((0, order) for order in range(2, 11))
-        return
-    yield from [(0, 2), (0, 4), (0, 6), (0, 8)] if dim == 2 else [(0, 2), (0, 3), (0, 4), (0, 5)]
-    for k in range(1, 10):
-        yield from ((k, 6), (k, 8)) if dim == 2 else ((k, 3), (k, 4), (k, 5))
-
-
 class Refinement:
     """The spaces of a problem, solved one after the other; it can go on where it was left."""
 
-    def __init__(self, problem: Problem, options: FEM, seconds: float = np.inf):
+    def __init__(self, problem: Problem, options: FEM, seconds: float = np.inf, report: Report | None = None):
+        self._report = report
         self.problem, self._options, self._seconds, self._began = problem, options, seconds, time.perf_counter()
         first = first_mesh(problem, _size(problem, options, ACROSS[problem.dim]), CURVED[problem.dim])
-        self._meshes = Meshes(problem, first, JudgeOptions(graded=LAYERS))
-        self._ladder = enumerate(ladder(problem.dim, options))
+        self._meshes = Refined(problem, first)
+        self._order = options.order or FIRST
         self._stages: list[Stage] = []
         self._idle = 0
 
     def until(self, enough: Enough) -> Solution:
         """The solution in the next space whose difference from the one before shows that its error will do."""
-        status = Status.STEP_LIMIT
-        for rung, (k, order) in self._ladder:
-            space = Space(self._meshes(k, rung), order)
-            if not self._affordable(space):
-                status = Status.TIME_LIMIT if self._spent > 0.3 * self._seconds else Status.STEP_LIMIT
-                break
-            self._stages.append(_stage(self.problem, space, self._stages[-1] if self._stages else None))
-            last = self._stages[-1]
-            if _estimate(self._stages) <= enough(last.variation, last.size):
-                status = Status.CONVERGED
-                break
-            slow = len(self._stages) > 2 and last.change > SLOW * self._stages[-2].change
-            self._idle = self._idle + 1 if slow else 0
-            if self._idle >= PATIENCE:
-                status = Status.STALLED
-                break
+        try:
+            status = self._search(enough)
+        except KeyboardInterrupt:
+            if not self._stages:
+                raise
+            status = Status.INTERRUPTED
         return _as_solution(self.problem, self._stages[-1], status, _estimate(self._stages), self._spent)
+
+    def _search(self, enough: Enough) -> Status:
+        while (status := self._next()) is None:
+            last, estimate = self._stages[-1], _estimate(self._stages)
+            if self._report is not None:
+                size = (estimate / last.variation) ** 2 if last.variation > 0 else np.nan
+                self._report(Record(len(self._stages), size, (), np.nan, np.nan, self._spent), size)
+            if estimate <= enough(last.variation, last.size):
+                return Status.CONVERGED
+        return status
+
+    def _next(self) -> Status | None:
+        """Solve in the next space; if there is none, say why."""
+        if self._stages and not self._refine():
+            return Status.STEP_LIMIT
+        space = Space(self._meshes.mesh, self._order)
+        if self._stages and not self._affordable(space):
+            return Status.TIME_LIMIT if self._spent > 0.3 * self._seconds else Status.STEP_LIMIT
+        self._stages.append(_stage(self.problem, space, self._stages[-1] if self._stages else None))
+        slow = len(self._stages) > 2 and self._stages[-1].change > SLOW * self._stages[-2].change
+        self._idle = self._idle + 1 if slow else 0
+        return Status.STALLED if self._idle > PATIENCE else None
+
+    def _refine(self) -> bool:
+        """Raise the order or cut elements, whatever promises more; False where all is given."""
+        options, dim = self._options, self.problem.dim
+        if options.order is not None and options.size is not None:
+            return False
+        found, top = indicators(self._stages[-1].level), MOST[dim]
+        rising = self._order < ENOUGH[dim] or (self._order < top and found.analytic)
+        if options.order is None and (rising or options.size is not None):
+            self._order += STEP[dim]
+            if self._order <= top + STEP[dim] * (options.size is not None):
+                self._meshes.deepen()
+                return True
+            return False
+        self._meshes.refine(found.marked())
+        return True
 
     @property
     def _spent(self) -> float:
         return time.perf_counter() - self._began
 
     def _affordable(self, space: Space) -> bool:
-        if not self._stages:
-            return True
         more = (space.size / self._stages[-1].level.space.size) ** GROWTH[space.mesh.dim]
         return space.size <= self._options.most(space.mesh.dim) and self._spent * (1 + more) <= self._seconds
+
+
+class Refined:
+    """The mesh of a problem: graded towards singular points, cut where it is told to."""
+
+    def __init__(self, problem: Problem, first: Mesh):
+        self._parts, self.mesh, self._vertices, self._layers = problem.partition, first, [], 0
+        if problem.dim == 2:
+            self.mesh, self._vertices, _ = graded_vertices(problem, first)
+        self.grade(LAYERS)
+
+    def grade(self, layers: int = LAYERS // 2) -> None:
+        """More layers of elements towards singular points."""
+        layers = min(layers, MOST_LAYERS - self._layers)
+        for vertex in self._vertices:
+            self.mesh = self.mesh.graded(vertex, layers)
+        self._layers += layers
+
+    def deepen(self) -> None:
+        """No cuts, but more layers of elements towards singular points."""
+        if self._vertices and self._layers < MOST_LAYERS:
+            self.mesh = self.mesh.as_origin()
+            self.grade()
+
+    def refine(self, marked: Bool[np.ndarray, " m"]) -> None:
+        """Cut marked elements, but for those at singular points, towards which there are more layers instead."""
+        self.mesh = self.mesh.as_origin()
+        if self.mesh.dim == 3:
+            self.mesh = self.mesh.refined()
+            return
+        marked = marked & ~np.isin(self.mesh.elements, self._vertices).any(axis=1)
+        if marked.any():
+            self.mesh = fitted(self._parts, self.mesh.refined_at(marked))
+        self.grade()
 
 
 def _size(problem: Problem, options: FEM, across: int) -> float:
@@ -133,18 +189,13 @@ def _size(problem: Problem, options: FEM, across: int) -> float:
 def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
     """The solution in a space.
 
-    Values on the boundary and at interfaces are met by a penalty, up to 1e-5; solving for the error of that in the same
-    space takes it to rounding.
+    Values on the boundary and at interfaces are met by a penalty, up to 1e-5; corrections take that to rounding.
     """
     zero = as_solution(problem, [Nothing(problem.dim)] * problem.partition.size, Status.STALLED, np.nan, {})
     answer = Smooth(replace(zero, supplement=Supplement(0.0, problem.sources)))
-    mean = None if problem.mean is None else 0.0
-    first = solved(problem, space, answer, mean)
-    field = first.field
-    if not problem.sources:
-        rest = solved(problem, space, Elements(field), mean)
-        field = replace(field, values=field.values + rest.field.values)
-    level = replace(first, unknowns=_unknowns(space, field))
+    level = solved(problem, space, answer, None if problem.mean is None else 0.0, space.order + GAUSS)
+    level = _corrected(problem, level, answer)
+    field = level.field
     e, one = level.sampled(), level.integrals(np.ones_like(level.sampled()))
     whole = sum(one)
     square, total = sum(level.integrals(e**2)) / whole, sum(level.integrals(e)) / whole
@@ -153,11 +204,25 @@ def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
     return Stage(field, level, size, float(np.sqrt(max(square - total**2, 0.0))), change)
 
 
-def _unknowns(space: Space, field: Field) -> Float[np.ndarray, " n"]:
-    """The unknowns of a field of the space."""
-    found = np.empty(space.size)
-    found[space.dofs] = field.values
-    return found
+def _corrected(problem: Problem, level: Level, beside: Smooth) -> Level:
+    """Without a part of 1e-5 that the penalty has left: the error is solved for with the same factors, twice."""
+    total = np.zeros(level.space.size)
+    for _ in range(CORRECTIONS):
+        load = _left_on_faces(problem, level, beside) - total
+        more = level.system.solve(load) if problem.mean is None else up_to_a_constant(level.system, load, 0.0)
+        level, total = replace(level, unknowns=level.unknowns + more), total + load
+    return level
+
+
+def _left_on_faces(problem: Problem, level: Level, beside: Smooth) -> Float[np.ndarray, " unknowns"]:
+    """The weak residual of a solution of penalised equations: what they leave inside elements, they lack on faces."""
+    mesh = level.space.mesh
+    contact, outer = level.defects.contact, level.defects.outer
+    (inner, _), (outside, _) = on_surfaces(problem, mesh, level.count, Elements(level.field, beside))
+    pull = contact.stiffness * (level.trace(mesh.interfaces, 0) - level.trace(mesh.interfaces, 1))
+    rest = outer.load - outer.alpha * level.trace(mesh.boundary, 0)
+    between = Contact(inner.stiffness, inner.first - contact.first + pull, inner.second - contact.second - pull)
+    return surface_load(level.space, level.count, between, Outer(outside.alpha, outside.load - rest))
 
 
 def _estimate(stages: list[Stage]) -> float:
@@ -172,8 +237,9 @@ def _estimate(stages: list[Stage]) -> float:
 
 def _as_solution(problem: Problem, stage: Stage, status: Status, estimate: float, seconds: float) -> Solution:
     space = stage.level.space
-    mesh: Mesh = space.mesh
-    functions = [FieldFunction(stage.field, piece, problem.dim) for piece in range(problem.partition.size)]
+    mesh = replace(space.mesh, origin=None)  # what it was made of has served its purpose
+    field = replace(stage.field, mesh=mesh)
+    functions = [FieldFunction(field, piece, problem.dim) for piece in range(problem.partition.size)]
     method = f"finite elements of order {space.order}, {len(mesh)} elements, {space.size} unknowns"
     settings = {
         "method": method,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from jumpnet.engines.fem.answers import as_solution
-from jumpnet.engines.fem.elements import Enough, Refinement
+from jumpnet.engines.fem.elements import Enough, Refinement, Report
 from jumpnet.engines.fem.options import FEM
 from jumpnet.errors import ModelError
 from jumpnet.fe.features import LineFunction
@@ -17,20 +17,25 @@ from jumpnet.solution import Solution
 
 
 def solve_fem(
-    problem: Problem, options: FEM = FEM(), *, tol: float = 1e-6, seconds: float = np.inf
+    problem: Problem,
+    options: FEM = FEM(),
+    *,
+    tol: float = 1e-6,
+    seconds: float = np.inf,
+    report: Report | None = None,
 ) -> Callable[[Enough], Solution]:
     """A function that solves a problem by finite elements: better with every call, for an error that will do.
 
     That is given as a function of the variation of the solution (root mean square deviation from its mean) and of its
     root mean square. On the line, `tol` is what counts, relative to the variation. GeometryError where no mesh can be
-    made.
+    made. `report` is called with a record after each space. Ctrl-C ends with the best so far.
     """
     if problem.data is not None:
         raise ModelError("the problem has measured values, which finite elements cannot take into account.")
     if problem.dim > 3:
         raise ModelError(f"the problem has {problem.dim} dimensions; finite elements are for three at most.")
     if problem.dim > 1:
-        return Refinement(problem, options, seconds).until
+        return Refinement(problem, options, seconds, report).until
     tolerances = _smaller(tol)
     return lambda enough: _on_the_line(problem, next(tolerances), seconds)
 

@@ -1,0 +1,46 @@
+"""How long a solve may take: a limit that the user sets, and what a method may spend before another one is tried."""
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from jumpnet.errors import ModelError
+
+# The next level takes about this many times as long as the last one.
+NEXT = 2.0
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Seconds until a deadline (by the clock), and seconds that a method may compute for (of this thread).
+
+    A method that makes good progress may compute for `patience` times as long.
+    """
+
+    limit: float = np.inf
+    spend: float = np.inf
+    patience: float = 8.0
+    _began: float = field(default_factory=time.perf_counter)
+    _computed: float = field(default_factory=time.thread_time)
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline."""
+        return max(0.0, self.limit - (time.perf_counter() - self._began))
+
+    def forbids(self, last: float, progress: bool) -> bool:
+        """Whether there is no time for another level, when the last one took so many seconds."""
+        if NEXT * last > self.left:
+            return True
+        spend = self.spend * (self.patience if progress else 1.0)
+        return time.thread_time() - self._computed + NEXT * last > spend
+
+
+def checked_limit(limit: object) -> float:
+    """Seconds, infinitely many for None; ModelError where it is not a number that makes sense."""
+    if limit is None:
+        return np.inf
+    if not (isinstance(limit, int | float) and not isinstance(limit, bool) and limit > 0):
+        raise ModelError(f"time_limit is {limit!r}; give a positive number of seconds, or leave it out.")
+    return float(limit)
