@@ -38,9 +38,7 @@ def solve(labels: np.ndarray, tensors: dict[int, np.ndarray], finer: int) -> dic
     A = np.array([tensors[label] for label in np.unique(cells)])[np.unique(cells, return_inverse=True)[1].ravel()]
     xx, yy, xy = local_matrices()
     ratio = nx / ny  # of the sides of the unit square's pixels, were they not square
-    values = (
-        A[:, 0, 0, None, None] * xx * ratio + A[:, 1, 1, None, None] * yy / ratio + A[:, 0, 1, None, None] * xy
-    )
+    values = A[:, 0, 0, None, None] * xx * ratio + A[:, 1, 1, None, None] * yy / ratio + A[:, 0, 1, None, None] * xy
     rows, columns = np.repeat(corners, 4, axis=1).ravel(), np.tile(corners, (1, 4)).ravel()
     K = sp.coo_matrix((values.ravel(), (rows, columns)), shape=(number.size,) * 2).tocsr()
     u = np.zeros(number.size)

@@ -66,9 +66,7 @@ def effective_tensor(
         for axis in range(parts.dim):
             conditions = _conditions(parts, axis, boundary)
             mean = 0.0 if boundary == "flux" else None
-            problem = Problem(
-                parts, A, boundary=conditions, jumps=jumps, div_A=div_A, constants=constants, mean=mean
-            )
+            problem = Problem(parts, A, boundary=conditions, jumps=jumps, div_A=div_A, constants=constants, mean=mean)
             if axis == 0:
                 _check_jumps(problem)
             if verify and known is not None and boundary == "periodic" and _is_cell_problem(known, axis):
