@@ -29,7 +29,9 @@ def main() -> None:
         values |= dict.fromkeys(map(int, names.split(",")), float(number))
     of_value = {k: v for k, v in values.items() if k in np.unique(labels)}
     # TauFactor refuses the label 0, which it takes for what does not conduct.
-    solver = tau.MultiPhaseSolver((labels + 1)[None].transpose(1, 2, 0), {k + 1: v for k, v in of_value.items()}, device="cpu")
+    solver = tau.MultiPhaseSolver(
+        (labels + 1)[None].transpose(1, 2, 0), {k + 1: v for k, v in of_value.items()}, device="cpu"
+    )
     cpu, wall = time.process_time(), time.perf_counter()
     solver.solve(verbose=False, conv_crit=given.tol)
     print(

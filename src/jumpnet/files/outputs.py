@@ -38,7 +38,9 @@ def results(read: ProblemFile, solution: Solution) -> dict[str, Any]:
                 "value": integral.value + added.get(name, 0.0),
                 "error": max(integral.error, judged[name]) if name in judged else None,
                 "quadrature error": integral.error,
-                "resolution error": abs(integral.value + added.get(name, 0.0) - coarse[name]) if name in coarse else None,
+                "resolution error": abs(integral.value + added.get(name, 0.0) - coarse[name])
+                if name in coarse
+                else None,
             }
             for name, integral in wanted.items()
         },
