@@ -11,6 +11,7 @@ import numpy as np
 
 from jumpnet.files.errors import flux_corrections, quantity_errors
 from jumpnet.files.problemfile import ProblemFile
+from jumpnet.guard.text import spreadsheet
 from jumpnet.reporting import Context, plot_domain, plot_solution, write_report
 from jumpnet.reporting.canvas import write_file
 from jumpnet.reporting.quantities import is_judged
@@ -114,7 +115,7 @@ def probed(read: ProblemFile, solution: Solution) -> str:
             columns.append(verdict.safety * np.abs(verdict.error(x, piece)))
         rows = np.column_stack(columns)
         for point, label, values in zip(x.tolist(), piece.tolist(), rows.tolist(), strict=True):
-            table.writerow([name, *point, read.problem.partition.names[label], *values])
+            table.writerow([spreadsheet(name), *point, spreadsheet(read.problem.partition.names[label]), *values])
     return buffer.getvalue()
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from jumpnet.driver import solve
 from jumpnet.driver.progress import Progress
 from jumpnet.errors import JumpnetError, JumpnetWarning, ProblemError
+from jumpnet.guard.budget import Budget, bounded
 from jumpnet.models import CategoricalEmbedding
 from jumpnet.optim import Direct, LevenbergMarquardt
 from jumpnet.problem import Problem
@@ -181,28 +182,45 @@ class ProblemFile:
                     self.problem.partition.part_name(str(entry.boundary))
 
 
-def read_file(path: str | PathLike[str], constants: Mapping[str, float] | None = None) -> ProblemFile:
-    """Read a problem file (TOML); `constants` replaces some of the numbers that the file gives names to."""
+def read_file(
+    path: str | PathLike[str], constants: Mapping[str, float] | None = None, *, budget: Budget | None = None
+) -> ProblemFile:
+    """Read a problem file (TOML); `constants` replaces some of the numbers that the file gives names to.
+
+    Reading and building are bounded in time and memory; `budget` allows more, or less.
+    """
     from jumpnet.files.reading import read_text
 
-    return read_as_file(read_text(path), constants, name=Path(path).stem, folder=Path(path).parent)
+    text = read_text(path)
+    return read_as_file(text, constants, name=Path(path).stem, folder=Path(path).parent, budget=budget)
 
 
-def read_problem(path: str | PathLike[str], constants: Mapping[str, float] | None = None) -> Problem:
+def read_problem(
+    path: str | PathLike[str], constants: Mapping[str, float] | None = None, *, budget: Budget | None = None
+) -> Problem:
     """The problem that a file (TOML) states; `constants` replaces some of its named numbers."""
-    return read_file(path, constants).problem
+    return read_file(path, constants, budget=budget).problem
 
 
 def read_as_file(
-    text: str, constants: Mapping[str, float] | None = None, *, name: str = "problem", folder: Path | None = None
+    text: str,
+    constants: Mapping[str, float] | None = None,
+    *,
+    name: str = "problem",
+    folder: Path | None = None,
+    budget: Budget | None = None,
 ) -> ProblemFile:
     """The same for the text of a file."""
+    return bounded(budget, lambda: _read(text, constants or {}, name, folder))
+
+
+def _read(text: str, constants: Mapping[str, float], name: str, folder: Path | None) -> ProblemFile:
     from jumpnet.files.building import Builder
     from jumpnet.files.reading import parse
 
     file = parse(text)
     with np.errstate(all="ignore"):  # what overflows is not finite, and refused for that
-        builder = Builder.of(file, constants or {}, folder)
+        builder = Builder.of(file, constants, folder)
         found = ProblemFile(file.title or name, builder.problem(), file, builder, name)
         found.check_outputs()
     return found

@@ -20,6 +20,7 @@ from jumpnet.geometry.shape import Shape
 MOST_CELLS = 1 << 24
 """Pixels or voxels: 4096 x 4096, or 256 x 256 x 256."""
 MOST_LABELS = {2: 2000, 3: 64}
+LARGEST_LABEL = 2**31
 MOST_BYTES = 512_000_000
 SMALLEST = {2: 12, 3: 60}
 """Regions of fewer pixels or voxels have no shape that one could tell."""
@@ -199,8 +200,10 @@ def _array(labels: object) -> np.ndarray:
         _check_size(array.shape)
         if not (np.issubdtype(array.dtype, np.integer) or array.dtype == bool):
             whole = np.asarray(array, dtype=np.float64)
-            if not np.array_equal(whole, np.round(whole)) or np.abs(whole).max() > 2**31:
+            if not np.array_equal(whole, np.round(whole)):
                 raise GeometryError("a label image holds whole numbers, one for each material; label the image first.")
+        if max(-int(array.min()), int(array.max())) > LARGEST_LABEL:  # beyond 2^63 they would change their sign
+            raise GeometryError(f"a label is a whole number of at most {LARGEST_LABEL}; renumber the labels.")
         return np.array(array, dtype=np.int64)
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, GeometryError):

@@ -25,6 +25,7 @@ from jumpnet.geometry.sides import find_sides
 from jumpnet.geometry.specs import shape_from_spec
 from jumpnet.geometry.tracing import Pair, Trace, Wall, Walls
 from jumpnet.geometry.validity import check_layout, check_shapes
+from jumpnet.guard.budget import within_budget
 
 ALIASES = {"left": "x1-", "right": "x1+", "bottom": "x2-", "top": "x2+", "front": "x3-", "back": "x3+"}
 
@@ -93,6 +94,7 @@ class Partition:
         return cls(Interval(ends[0], ends[-1]), pieces, names)
 
     @classmethod
+    @within_budget("the image")
     def from_labels(
         cls,
         labels: ArrayLike | Source,
@@ -386,6 +388,8 @@ def _checked_names(names: Sequence[str] | None, size: int) -> tuple[str, ...]:
         return tuple(f"piece {k}" for k in range(size))
     if isinstance(names, str) or len(names) != size or not all(isinstance(n, str) and n for n in names):
         raise GeometryError(f"names must hold {size} non-empty texts, one for each piece, piece 0 first.")
+    for name in names:
+        checks.name(name, "a piece")
     if len(set(names)) != size:
         raise GeometryError("names must differ from piece to piece.")
     return tuple(names)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from jumpnet.errors import ProblemError
-from jumpnet.expressions import Expression, shorten
+from jumpnet.expressions import Expression
 from jumpnet.fields import Field, TensorField, Values, scalar_field, tensor_field
 from jumpnet.geometry import Partition
+from jumpnet.guard.text import shorten
 from jumpnet.problem.conditions import (
     BoundaryCondition,
     Jump,
