@@ -5,6 +5,7 @@ from jumpnet.collocation import Points
 from jumpnet.driver import approximate, effective_tensor, solve
 from jumpnet.engines.fem import FEM
 from jumpnet.errors import (
+    BudgetError,
     ExpressionError,
     GeometryError,
     JumpnetError,
@@ -33,14 +34,16 @@ from jumpnet.geometry import (
     Superquadric,
     shapes,
 )
+from jumpnet.guard.budget import Budget
 from jumpnet.judge import Verdict, judge
 from jumpnet.optim import Status
 from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
 from jumpnet.solution import Solution, load
 
 __all__ = [
-    "Ball", "Box", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid", "ExpressionError", "FEM",
-    "GeometryError", "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning", "LevelSet", "Mesh",
+    "Ball", "Box", "Budget", "BudgetError", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid",
+    "ExpressionError", "FEM", "GeometryError", "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning",
+    "LevelSet", "Mesh",
     "ModelError", "Neumann", "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem",
     "ProblemError", "ProblemFile", "Robin", "Solution", "SolutionError", "Star", "Status", "Superellipse",
     "Superquadric", "Verdict", "approximate", "baselines", "charts", "effective_tensor", "judge", "load",

@@ -29,5 +29,9 @@ class SolutionError(JumpnetError):
     """A solution is asked for something it cannot answer, or a file is not a solution."""
 
 
+class BudgetError(JumpnetError):
+    """To read and build what a file states takes more time or memory than it may."""
+
+
 class JumpnetWarning(UserWarning):
     """The input can be used, but the user should know something about it."""

@@ -2,7 +2,10 @@
 
 
 def main() -> None:
-    """The command `jumpnet`."""
+    """The command `jumpnet`. Ctrl-C is taken care of before anything that takes time is imported."""
+    from jumpnet.guard import interrupts
+
+    interrupts.install()
     from jumpnet.cli.app import app
 
     app(prog_name="jumpnet")

@@ -1,14 +1,16 @@
 """The commands and their options; each command's work is in a file of its own, imported when it is called."""
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from jumpnet.cli.session import BAD_INPUT, INTERRUPTED, Session, speaking
-from jumpnet.errors import JumpnetError
+from jumpnet.cli.endings import end, ended_by
+from jumpnet.cli.session import SOLVED, Session, robust_streams, speaking
+from jumpnet.guard import interrupts
+from jumpnet.guard.budget import Budget
+from jumpnet.guard.text import shorten
 
 
 class Commands(TyperGroup):
@@ -24,36 +26,25 @@ class Commands(TyperGroup):
         **extra: Any,
     ) -> Any:
         """Run, and leave with an exit code."""
+        robust_streams()
         try:
             code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
-        except JumpnetError as problem:
-            _fail(str(problem))
-            code = BAD_INPUT
-        except Exception as problem:
-            # The base class of usage errors is private to typer, its method is not.
-            if not hasattr(problem, "format_message"):
-                raise
-            message = " ".join(problem.format_message().split())  # pyright: ignore[reportAttributeAccessIssue]
-            _fail(f"{message.rstrip('.')}; try 'jumpnet --help'.")
-            code = BAD_INPUT
-        sys.exit(code if isinstance(code, int) else 0)
+        except Exception as problem:  # before a command is called: of the arguments
+            code = ended_by(problem, Session())
+        end(code if isinstance(code, int) else SOLVED)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; Ctrl-C says what is kept."""
+        """Run a command; whatever ends it becomes an exit code here."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
+        except (typer.Exit, typer.Abort):
+            raise
+        except (Exception, KeyboardInterrupt) as problem:
             session = ctx.obj if isinstance(ctx.obj, Session) else Session()
-            kept = ", ".join(str(path) for path in session.written)
-            session.tell(f"interrupted; {f'kept {kept}' if kept else 'nothing was written'}.")
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(ended_by(problem, session)) from None
 
 
-def _fail(sentence: str) -> None:
-    Session().tell(f"error: {sentence}")
-
-
-def _whole(least: int) -> Callable[[str], int]:
+def _whole(least: int, most: int = 10**9) -> Callable[[str], int]:
     """Reads a whole number, or says what was given and what is wanted."""
 
     def number(text: str) -> int:
@@ -61,11 +52,22 @@ def _whole(least: int) -> Callable[[str], int]:
             value = int(text)
         except ValueError:
             value = least - 1
-        if value < least:
-            raise typer.BadParameter(f"{str(text)!r} is not a whole number from {least} on")
+        if not least <= value <= most:
+            raise typer.BadParameter(f"{shorten(str(text))} is not a whole number from {least} to {most}")
         return value
 
     return number
+
+
+def _positive(text: str) -> float:
+    """Reads a positive number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise typer.BadParameter(f"{shorten(str(text))} is not a positive number")
+    return value
 
 
 app = typer.Typer(
@@ -73,16 +75,36 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Elliptic interface problems without a mesh, by one shallow network that is allowed to jump.",
-    epilog="Exit codes: 0 solved, 1 not converged, 2 wrong input, 130 interrupted.",
+    epilog="Exit codes: 0 solved, 1 not converged, 2 wrong input, 3 a fault of jumpnet's own, 130 interrupted.",
 )
 
+LARGEST_SEED = 2**32 - 1  # as in problem files
 Directory = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Directory for the files.")]
 Seed = Annotated[
-    int, typer.Option("--seed", parser=_whole(0), metavar="N", help="Decides the points and the initial weights.")
+    int,
+    typer.Option(
+        "--seed", parser=_whole(0, LARGEST_SEED), metavar="N", help="Decides the points and the initial weights."
+    ),
 ]
 Steps = Annotated[int, typer.Option("--steps", parser=_whole(1), metavar="N", help="The most steps of a training.")]
 
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        "--read-seconds", parser=_positive, metavar="S", help="Time to read and build the file.", show_default="60"
+    ),
+]
+Gigabytes = Annotated[
+    float | None,
+    typer.Option("--read-gb", parser=_positive, metavar="GB", help="Memory for the same.", show_default="2"),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+
+
+def _budget(seconds: float | None, gigabytes: float | None) -> Budget:
+    """What reading the file may take; nothing else happens in the process meanwhile, so the system may enforce it."""
+    default = Budget()
+    return Budget(seconds or default.seconds, gigabytes or default.gigabytes, strict=True)
 
 
 def _example_names(incomplete: str) -> list[str]:
@@ -100,7 +122,8 @@ def start(
     version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
 ) -> None:
     """Set up what every command needs."""
-    ctx.obj = Session(quiet=quiet)
+    ctx.obj = Session(quiet=quiet, verbose=verbose > 0)
+    interrupts.keeps(lambda: ctx.obj.written)
     if version:
         from jumpnet import __version__
 
@@ -161,6 +184,8 @@ def check(
         str | None, typer.Option("--picture", metavar="FILE.png", help="Draw the domain and its pieces.")
     ] = None,
     json: Json = False,
+    seconds: Seconds = None,
+    gigabytes: Gigabytes = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of problem files and leave.")] = False,
 ) -> None:
     """Read a problem file and say what it states: pieces, interfaces, conditions."""
@@ -171,7 +196,7 @@ def check(
         raise typer.Exit(print_schema(ctx.obj))
     if file is None:
         raise typer.BadParameter("give the problem file to check, or --schema")
-    raise typer.Exit(run(ctx.obj, file, set_ or [], picture, json))
+    raise typer.Exit(run(ctx.obj, file, set_ or [], picture, json, _budget(seconds, gigabytes)))
 
 
 @app.command(epilog="Example: jumpnet solve plate.toml -o out --set k=10")
@@ -183,14 +208,18 @@ def solve(
     ] = None,
     set_: Set = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", parser=_whole(0), metavar="N", help="Instead of the file's seed.")
+        int | None,
+        typer.Option("--seed", parser=_whole(0, LARGEST_SEED), metavar="N", help="Instead of the file's seed."),
     ] = None,
     json: Json = False,
+    seconds: Seconds = None,
+    gigabytes: Gigabytes = None,
 ) -> None:
     """Solve a problem file; write the solution, a report, pictures, probes and quantities."""
     from jumpnet.cli.solve import run
 
-    raise typer.Exit(run(ctx.obj, file, output, set_ or [], {} if seed is None else {"seed": seed}, json))
+    options, budget = {} if seed is None else {"seed": seed}, _budget(seconds, gigabytes)
+    raise typer.Exit(run(ctx.obj, file, output, set_ or [], options, json, budget))
 
 
 @app.command(epilog="Example: jumpnet report out/plate.jumpnet -o plate.html")
@@ -199,11 +228,13 @@ def report(
     file: Annotated[str, typer.Argument(metavar="FILE.jumpnet", help="A saved solution.")],
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="OUT.html", help="Where to write.")] = None,
     json: Json = False,
+    seconds: Seconds = None,
+    gigabytes: Gigabytes = None,
 ) -> None:
     """Say how far a saved solution can be trusted, and write a page about it."""
     from jumpnet.cli.report import run
 
-    raise typer.Exit(run(ctx.obj, file, output, json))
+    raise typer.Exit(run(ctx.obj, file, output, json, _budget(seconds, gigabytes)))
 
 
 @app.command(epilog="Example: jumpnet reproduce pde4 --trials 3 --models CE")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jumpnet.cli.session import SOLVED, Session, output_directory
+from jumpnet.guard import interrupts
 
 if TYPE_CHECKING:
     from jumpnet.experiments.bench.report import Report, Table
@@ -32,7 +33,7 @@ def run(session: Session, output: str, only: str, quick: bool, seeds: int) -> in
             session.say(table.markdown() + "\n")
             _draw(session, folder, table)
 
-    with _shown(session) as tell:
+    with interrupts.caught(), _shown(session) as tell:
         suite.run(report, comparisons, chosen, tell, changed)
     session.say_written()
     return SOLVED

@@ -1,11 +1,12 @@
 """`jumpnet check`: what was understood of a problem file."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jumpnet.cli.session import SOLVED, Session
 from jumpnet.errors import ProblemError
+from jumpnet.guard.budget import Budget, bounded
+from jumpnet.guard.text import one_line
 
 MOST_LINES = 40  # of a table
 
@@ -26,17 +27,19 @@ def schema(session: Session) -> int:
     """Print the JSON schema of problem files."""
     from jumpnet.files.schema import json_schema
 
-    session.say(json.dumps(json_schema(), indent=2))
+    session.dump(json_schema())
     return SOLVED
 
 
-def run(session: Session, file: str, settings: Sequence[str], picture: str | None, as_json: bool) -> int:
+def run(
+    session: Session, file: str, settings: Sequence[str], picture: str | None, as_json: bool, budget: Budget
+) -> int:
     """Read the file, say what it states, and draw the domain if there is a place for it."""
     from jumpnet.files import read_file
     from jumpnet.files.explaining import explained
 
-    read = read_file(file, constants_of(settings))
-    found = explained(read)
+    read = read_file(file, constants_of(settings), budget=budget)
+    found = bounded(budget, lambda: explained(read))
     if picture is not None:
         from pathlib import Path
 
@@ -45,7 +48,7 @@ def run(session: Session, file: str, settings: Sequence[str], picture: str | Non
         plot_domain(read.problem.partition, picture, title=read.title)
         session.keep(Path(picture))
     if as_json:
-        session.say(json.dumps(found, indent=2))
+        session.dump(found)
         return SOLVED
     _show(session, found)
     session.say_written()
@@ -103,7 +106,7 @@ def _table(session: Session, headings: tuple[str, ...], rows: list[tuple[Any, ..
     for heading in headings:
         table.add_column(heading, no_wrap=True)
     for row in rows[:MOST_LINES]:
-        table.add_row(*(Text(str(cell)) for cell in row))
+        table.add_row(*(Text(one_line(cell)) for cell in row))
     if len(rows) > MOST_LINES:
         table.add_row(Text(f"... {len(rows) - MOST_LINES} more"))
     session.out.print(table)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jumpnet.cli.session import INTERRUPTED, Session, exit_code, output_directory
+from jumpnet.guard import interrupts
 
 if TYPE_CHECKING:
     from jumpnet.experiments.demo import Case
@@ -19,12 +20,12 @@ def run(session: Session, output: str, seed: int, steps: int) -> int:
     solved = []
     for case in cases():
         name = case.example.name
-        with session.progress(name, steps) as progress:
+        with interrupts.caught(), session.progress(name, steps) as progress:
             solution = case.example.solve(seed=seed, progress=progress, optimizer=LevenbergMarquardt(steps=steps))
         path = folder / f"{name}.jumpnet"
         solution.save(path)
         session.keep(path)
-        if exit_code(solution.status) == INTERRUPTED:
+        if exit_code(solution.status) == INTERRUPTED or interrupts.asked():
             raise KeyboardInterrupt
         solved.append((case, solution))
     _print_table(session, solved)

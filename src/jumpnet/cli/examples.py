@@ -1,9 +1,9 @@
 """`jumpnet examples`: the built-in problems, listed or solved."""
 
-import json
 from pathlib import Path
 
 from jumpnet.cli.session import INTERRUPTED, SOLVED, Session, exit_code, output_directory
+from jumpnet.guard import interrupts
 
 
 def listed(session: Session, as_json: bool = False) -> int:
@@ -13,7 +13,7 @@ def listed(session: Session, as_json: bool = False) -> int:
     from jumpnet.experiments.examples import EXAMPLES
 
     if as_json:
-        session.say(json.dumps({name: example.about for name, example in EXAMPLES.items()}, indent=2))
+        session.dump({name: example.about for name, example in EXAMPLES.items()})
         return SOLVED
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, example in EXAMPLES.items():
@@ -37,7 +37,7 @@ def run(
 
     chosen = example(name)
     folder = None if output is None else output_directory(output)
-    with session.progress(name, steps) as progress:
+    with interrupts.caught(), session.progress(name, steps) as progress:
         optimizer = LevenbergMarquardt(steps=steps)
         solution = chosen.solve(seed=seed, progress=progress, optimizer=optimizer, checkpoint=checkpoint)
     if checkpoint is not None and Path(checkpoint).exists():
@@ -47,7 +47,7 @@ def run(
     if folder is not None:
         solution.save(folder / f"{name}.jumpnet")
         session.keep(folder / f"{name}.jumpnet")
-    if exit_code(solution.status) == INTERRUPTED:
+    if exit_code(solution.status) == INTERRUPTED or interrupts.asked():
         raise KeyboardInterrupt
     if folder is not None:
         from jumpnet.reporting import Context, write_report

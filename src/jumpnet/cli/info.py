@@ -1,6 +1,5 @@
 """`jumpnet info`: what is installed and what it runs on."""
 
-import json
 import os
 import platform
 import sys
@@ -39,7 +38,7 @@ def run(session: Session, as_json: bool = False) -> int:
     facts |= {name: _version(name) for name in PACKAGES}
     facts |= {f"{name} (optional)": _version(name) for name in OPTIONAL}
     if as_json:
-        session.say(json.dumps(facts, indent=2))
+        session.dump(facts)
         return SOLVED
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, value in facts.items():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jumpnet.cli.session import Session, exit_code
 from jumpnet.errors import SolutionError
+from jumpnet.guard.budget import Budget
 
 if TYPE_CHECKING:
     from jumpnet.solution import Solution, TrustReport
@@ -31,11 +32,11 @@ def summary(solution: "Solution", report: "TrustReport | None" = None) -> dict[s
     }
 
 
-def run(session: Session, file: str, output: str | None, as_json: bool = False) -> int:
+def run(session: Session, file: str, output: str | None, as_json: bool, budget: Budget) -> int:
     """Print the trust report and write the page."""
     from jumpnet.solution import load
 
-    solution = load(file)
+    solution = load(file, budget=budget)
     page = Path(output) if output is not None else Path(file).with_suffix(".html")
     if page.exists() and page.samefile(file):
         raise SolutionError(

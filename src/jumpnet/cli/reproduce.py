@@ -12,6 +12,7 @@ from rich.text import Text
 
 from jumpnet.cli.session import SOLVED, Session, output_directory
 from jumpnet.errors import ModelError
+from jumpnet.guard import interrupts
 
 if TYPE_CHECKING:
     from jumpnet.experiments.reproduction import Reproduction, Wanted
@@ -66,7 +67,7 @@ def run(session: Session, tables: Sequence[str], options: Options, output: str) 
     for line in found.lines:
         if found.complete(line) or (options.stored and found.summary(line).records):
             session.out.print(_line(found.summary(line), wanted.quick), soft_wrap=True)
-    with _overall(session, found, 1 if options.cluster else jobs) as advance:
+    with interrupts.caught(), _overall(session, found, 1 if options.cluster else jobs) as advance:
         for trial, _ in () if options.stored else found.run(min(jobs, max(waiting, 1)), options.cluster):
             advance(str(trial.row))
             line = found.line_of(trial)

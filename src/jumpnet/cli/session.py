@@ -1,33 +1,57 @@
 """One run of the command line: where it writes, how much it says, and which files it has made."""
 
+import errno
+import io
 import json
 import logging
+import os
 import shlex
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from jumpnet.errors import JumpnetWarning, SolutionError
+from jumpnet.guard.interrupts import INTERRUPTED
+from jumpnet.guard.text import clean
+from jumpnet.guard.writing import check_writable
 
 if TYPE_CHECKING:
     from jumpnet.optim import Status
 
-SOLVED, NOT_CONVERGED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+FIRST_WORD, LAST_WORD = 2.0, 16.0  # seconds between lines about what takes long, at first and at most
+SOLVED, NOT_CONVERGED, BAD_INPUT, FAULT = 0, 1, 2, 3
+UNREAD = 141  # whoever read the output has gone (`| head`); 128 + 13, as programs end that the system ends for that
 PLAIN_WIDTH = 120  # where there is no terminal to ask
 
 logger = logging.getLogger("jumpnet")
 
 
+class _Console(Console):
+    """A console that raises when nobody reads it any more, instead of leaving with a code that means something else."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
 def console(stderr: bool = False) -> Console:
     """A console on stdout or stderr as they are now, wide enough for tables where there is no terminal."""
-    made = Console(stderr=stderr, highlight=False)
-    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH)
+    made = _Console(stderr=stderr, highlight=False)
+    return made if made.is_terminal else _Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH)
+
+
+def robust_streams() -> None:
+    """Characters that the output cannot have are written as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 @dataclass
@@ -37,6 +61,7 @@ class Session:
     out: Console = field(default_factory=console)
     err: Console = field(default_factory=lambda: console(stderr=True))
     quiet: bool = False
+    verbose: bool = False
     written: list[Path] = field(default_factory=list)
 
     @property
@@ -46,19 +71,24 @@ class Session:
 
     def say(self, text: str) -> None:
         """A line of the results, in the user's words and not in rich's markup."""
-        self.out.print(text, markup=False, soft_wrap=True)
+        self.out.print(clean(text), markup=False, soft_wrap=True)
 
     def alarm(self, text: str) -> None:
         """A headline about what fails; red on a terminal."""
-        self.out.print(text, markup=False, soft_wrap=True, style="bold red")
+        self.out.print(clean(text), markup=False, soft_wrap=True, style="bold red")
 
     def say_json(self, found: dict[str, Any]) -> None:
         """The results for scripts, with the files that were written."""
-        self.say(json.dumps(found | {"files": [str(path) for path in self.written]}, indent=2))
+        self.dump(found | {"files": [str(path) for path in self.written]})
+
+    def dump(self, found: Any) -> None:
+        """JSON, whole: its escapes are those of `clean`."""
+        self.out.print(clean(json.dumps(found, indent=2), most=sys.maxsize), markup=False, soft_wrap=True)
 
     def tell(self, text: str) -> None:
         """A line beside the results."""
-        self.err.print(text, markup=False, soft_wrap=True)
+        with suppress(OSError):  # where nothing can be said, the exit code says it
+            self.err.print(clean(text), markup=False, soft_wrap=True)
 
     def keep(self, path: Path) -> None:
         """Remember a file that was written, or written again."""
@@ -76,6 +106,32 @@ class Session:
         """Which files were made."""
         if self.written and not self.quiet:
             self.say("wrote " + "\n      ".join(str(path) for path in self.written))
+
+    @contextmanager
+    def waiting(self, what: str) -> Iterator[None]:
+        """Say what is going on as long as it lasts: on a terminal with a clock, elsewhere a line now and then."""
+        if self.quiet:
+            yield
+            return
+        began, done = time.perf_counter(), Event()
+
+        def tell() -> None:
+            pause = FIRST_WORD
+            while not done.wait(pause):
+                self.tell(f"{what}, {time.perf_counter() - began:.0f} s")
+                pause = min(2 * pause, LAST_WORD)
+
+        if self.err.is_terminal:
+            with self.err.status(what):
+                yield
+            return
+        teller = Thread(target=tell, daemon=True)
+        teller.start()
+        try:
+            yield
+        finally:
+            done.set()
+            teller.join()
 
     @contextmanager
     def progress(self, name: str, total: int) -> Iterator[Any]:
@@ -133,9 +189,7 @@ def output_directory(path: str) -> Path:
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".jumpnet-probe"
-        probe.touch()
-        probe.unlink()
+        check_writable(folder / "any")
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
         raise SolutionError(f"the directory {path!r} cannot be written to ({reason}); give another one.") from None

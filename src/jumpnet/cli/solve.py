@@ -5,6 +5,8 @@ from typing import Any
 
 from jumpnet.cli.check import constants_of
 from jumpnet.cli.session import INTERRUPTED, Session, exit_code, output_directory
+from jumpnet.guard import interrupts
+from jumpnet.guard.budget import Budget
 
 
 def run(
@@ -14,22 +16,27 @@ def run(
     settings: Sequence[str],
     options: dict[str, Any],
     as_json: bool,
+    budget: Budget,
 ) -> int:
     """Read, solve, print the report and the quantities, and write the files if there is a place for them."""
     from jumpnet.files import read_file
     from jumpnet.files.outputs import described, results, write
 
-    read = read_file(file, constants_of(settings))
+    read = read_file(file, constants_of(settings), budget=budget)
     folder = None if output is None else output_directory(output)
-    solution = read.solve(progress=not session.quiet, **options)  # a bar for each way that is tried
+    with interrupts.caught():
+        solution = read.solve(progress=not session.quiet, **options)  # a bar for each way that is tried
     if folder is not None:
         solution.save(folder / f"{read.name}.jumpnet")
         session.keep(folder / f"{read.name}.jumpnet")
-    if exit_code(solution.status) == INTERRUPTED:
+    if exit_code(solution.status) == INTERRUPTED or interrupts.asked():
         raise KeyboardInterrupt
-    found = results(read, solution)
+    image = read.file.image is not None and read.file.image.resolution
+    with session.waiting("quantities" + (", also at half the resolution of the image" if image else "")):
+        found = results(read, solution)
     if folder is not None:
-        write(read, solution, found, folder, session.keep, session.command)
+        with session.waiting("report and pictures"):
+            write(read, solution, found, folder, session.keep, session.command)
     if as_json:
         session.say_json(found)
     else:

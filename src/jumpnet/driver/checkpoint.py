@@ -8,7 +8,6 @@ between them is decided again, in the same way.
 
 import hashlib
 import json
-import os
 import re
 import threading
 import time
@@ -22,16 +21,19 @@ import numpy as np
 
 from jumpnet.charts import Atlas
 from jumpnet.errors import JumpnetWarning, SolutionError
+from jumpnet.guard.writing import check_writable
 from jumpnet.models import Network, network_spec
+from jumpnet.models.checked import number, whole
 from jumpnet.optim import Optimizer, Record, Result, Status
 from jumpnet.optim.loop import LeastSquares, Leg, Progress, walk
-from jumpnet.optim.packing import Packed, pack, unpack
+from jumpnet.optim.packing import Packed, check_parameters, pack, unpack
 from jumpnet.rows import Rows
 from jumpnet.solution.files import CHECKPOINT, NONSENSE, damaged, file_path, read, write
 
 FORMAT = 1
 # Seconds between two writings; a leg's end is written too.
 EVERY = 10.0
+MOST_STEPS = 10**9  # of a leg; more is not meant seriously
 
 Fingerprint = dict[str, str]
 
@@ -66,6 +68,7 @@ class Run:
         self._at += 1
         if self._at < len(self._legs):
             leg, status = self._legs[self._at].leg, self._legs[self._at].status
+            _check(leg, system)
             if status is not None:
                 return leg.result(status, system.terms), leg.state
             leg = replace(leg, state=unpack(optimizer, system, leg.state))
@@ -114,9 +117,7 @@ class Checkpoint:
     def _try_folder(self) -> None:
         """Refuse a place that cannot be written to before any work is done."""
         try:
-            probe = self._path.with_name(f"{self._path.name}.{os.getpid()}.part")
-            probe.touch()
-            probe.unlink()
+            check_writable(self._path)
         except (OSError, ValueError) as problem:  # ValueError: no name, or a null character in it
             reason = getattr(problem, "strerror", None) or problem
             raise SolutionError(
@@ -169,7 +170,7 @@ class Checkpoint:
             if description["seed"] != self._seed:
                 raise self._of_another_run("seed")
             for name, of_seed in description["seeds"].items():
-                self._fingerprints[int(name)] = of_seed["fingerprint"]
+                self._fingerprints[int(name)] = {str(key): str(one) for key, one in of_seed["fingerprint"].items()}
                 self._legs[int(name)] = [
                     _kept(numbers, f"{name}/{index}/", arrays) for index, numbers in enumerate(of_seed["legs"])
                 ]
@@ -218,12 +219,27 @@ def _as_table(records: Sequence[Record]) -> np.ndarray:
     return np.array([[r.step, r.loss, r.damping, r.step_norm, r.seconds, *r.terms] for r in records], float)
 
 
+def _check(leg: Leg, system: LeastSquares) -> None:
+    """Refuse a leg of another training, whatever its checksum says."""
+    check_parameters(leg.state, system, "best")
+    if any(len(record.terms) != len(system.terms) for record in leg.records):
+        raise SolutionError("the checkpoint does not fit this training: it has other equations; delete the file.")
+
+
 def _kept(numbers: Mapping[str, Any], prefix: str, arrays: Mapping[str, np.ndarray]) -> Kept:
+    """A leg, every entry of which is what it should be."""
     start = f"{prefix}state/"
     state = Packed({name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)})
+    if any(state.arrays[name].size != 1 for name in ("best_loss", "steps")):
+        raise ValueError("a loss or a number of steps is not one number")
+    table = arrays[f"{prefix}records"]
+    if table.dtype != float or (table.size and (table.ndim != 2 or table.shape[1] < 5)):
+        raise ValueError("the records are not a table")
     records = tuple(
         Record(int(step), loss, tuple(terms), damping, norm, seconds)
-        for step, loss, damping, norm, seconds, *terms in arrays[f"{prefix}records"].tolist()
+        for step, loss, damping, norm, seconds, *terms in table.tolist()
     )
-    leg = Leg(state, numbers["first"], numbers["mark"], numbers["at"], records, numbers["seconds"])
+    first, at = (whole(name, numbers[name], MOST_STEPS) for name in ("first", "at"))
+    mark, seconds = (number(name, numbers[name]) for name in ("mark", "seconds"))
+    leg = Leg(state, first, mark, at, records, seconds)
     return Kept(leg, None if numbers["status"] is None else Status[numbers["status"]])

@@ -15,6 +15,7 @@ from typing import Any
 
 from jumpnet.experiments.tables import experiment_names
 from jumpnet.experiments.trial import Record, Trial
+from jumpnet.guard.writing import write_atomically
 
 FOLDER = Path(__file__).parent / "recorded"
 DIGITS = 6
@@ -114,10 +115,10 @@ def record(folder: Path, into: Path = FOLDER) -> int:
             if result is not None:
                 found[line_of(trial)].append((trial, result))
             if (path := store.solution(trial)) is not None:
-                (into / f"{trial.name.replace('/', '-')}.jumpnet").write_bytes(path.read_bytes())
+                write_atomically(into / f"{trial.name.replace('/', '-')}.jumpnet", path.read_bytes())
         lines = [json.dumps(packed(pairs), separators=(",", ":")) for pairs in found.values()]
         if lines:
-            (into / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+            write_atomically(into / f"{name}.jsonl", ("\n".join(lines) + "\n").encode())
         total += len(lines)
     return total
 

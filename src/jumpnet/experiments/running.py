@@ -12,6 +12,7 @@ from typing import Any
 
 from jumpnet.errors import JumpnetError
 from jumpnet.experiments.trial import Record, Trial, interrupting, run
+from jumpnet.guard.interrupts import kept_from_children
 
 Done = tuple[Trial, Record]
 PATIENCE = "10s"  # until a cluster that does not answer is given up
@@ -34,7 +35,8 @@ def in_processes(trials: Sequence[Trial], jobs: int) -> Iterator[Done]:
     context = multiprocessing.get_context("spawn")  # a fork would share JAX's threads
     stop = context.Event()
     with ProcessPoolExecutor(jobs, context, _begin, (stop,)) as pool:
-        futures = {pool.submit(_run, trial): trial for trial in trials}
+        with kept_from_children():
+            futures = {pool.submit(_run, trial): trial for trial in trials}
         try:
             for future in as_completed(futures):
                 yield futures[future], future.result()

@@ -7,13 +7,14 @@ counted twice: two runs of a trial have the same file.
 import base64
 import binascii
 import json
-import os
 from pathlib import Path
-from typing import Any
 
 from jumpnet.errors import SolutionError
 from jumpnet.experiments.recorded import Recorded
+from jumpnet.experiments.schema import checked
 from jumpnet.experiments.trial import Record, Trial
+from jumpnet.guard.reading import read_bytes
+from jumpnet.guard.writing import write_atomically
 
 LARGEST = 10_000_000  # bytes; a trial's file is a few thousand
 
@@ -34,12 +35,10 @@ class Store:
         """The result in the directory."""
         path = self._path(trial)
         try:
-            if path.stat().st_size > LARGEST:
-                return None
-            record: Any = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            record = checked(json.loads(read_bytes(path, LARGEST)))
+        except (OSError, ValueError, RecursionError):
             return None
-        good = isinstance(record, dict) and record.get("trial") == trial.name and record.get("spec") == trial.spec
+        good = record["trial"] == trial.name and record["spec"] == trial.spec
         incomplete = trial.row.keep == "solution" and "l2" in record and not path.with_suffix(".jumpnet").is_file()
         return record if good and not incomplete else None
 
@@ -50,8 +49,8 @@ class Store:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             if "solution" in record:
-                _replace(path.with_suffix(".jumpnet"), base64.b64decode(record.pop("solution")))
-            _replace(path, (json.dumps(record, indent=1) + "\n").encode())
+                write_atomically(path.with_suffix(".jumpnet"), base64.b64decode(record.pop("solution")))
+            write_atomically(path, (json.dumps(record, indent=1) + "\n").encode())
         except (OSError, binascii.Error) as problem:
             raise SolutionError(f"the result {str(path)!r} cannot be written ({problem}).") from None
 
@@ -64,10 +63,3 @@ class Store:
 
     def _path(self, trial: Trial) -> Path:
         return self.folder / f"{trial.name}.json"
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file whole: a crash leaves the old one or none."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    scratch.write_bytes(content)
-    os.replace(scratch, path)

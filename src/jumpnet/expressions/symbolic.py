@@ -27,7 +27,7 @@ class RealSign(sympy.Function):
 
     @classmethod
     def eval(cls, arg: Any) -> Any:  # type: ignore[override]
-        return sympy.sign(arg) if arg.is_number else None
+        return sympy.sign(arg) if arg.is_Rational else None
 
     def fdiff(self, argindex: int = 1) -> Any:
         return sympy.Integer(0)
@@ -38,7 +38,7 @@ class RealAbs(sympy.Function):
 
     @classmethod
     def eval(cls, arg: Any) -> Any:  # type: ignore[override]
-        return sympy.Abs(arg) if arg.is_number else None
+        return sympy.Abs(arg) if arg.is_Rational else None
 
     def fdiff(self, argindex: int = 1) -> Any:
         return RealSign(self.args[0])
@@ -56,7 +56,7 @@ class Larger(sympy.Function):
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:  # type: ignore[override]
-        return sympy.Max(a, b) if a.is_number and b.is_number else None
+        return sympy.Max(a, b) if a.is_Rational and b.is_Rational else None
 
     def fdiff(self, argindex: int = 1) -> Any:
         a, b = self.args

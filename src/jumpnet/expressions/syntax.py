@@ -1,4 +1,8 @@
-"""From text to a sympy expression by way of Python's syntax tree; whatever is not a formula is refused."""
+"""From text to a sympy expression by way of Python's syntax tree; whatever is not a formula is refused.
+
+Every part without variables has its value in float64 beside the symbols, and all decisions about numbers (signs,
+comparisons, exponents) are made with that: sympy would evaluate sin(exp(exp(20))) to as many digits as it needs.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,13 @@ import difflib
 import math
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
+import numpy as np
+
 from jumpnet.errors import ExpressionError
+from jumpnet.guard.text import shorten
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 150  # nesting; Python's recursion limit is 1,000 and each level costs up to three frames
@@ -22,10 +30,33 @@ FUNCTION_NAMES = (
 )
 
 
-def shorten(text: object, limit: int = 60) -> str:
-    """`repr` of what the user gave, on one line and not longer than an error message can bear."""
-    shown = " ".join(repr(text).split())
-    return shown if len(shown) <= limit else shown[: limit - 4] + "..." + shown[-1]
+# What functions make of numbers, in float64.
+NUMERIC: dict[str, Callable[..., Any]] = {
+    **{name: getattr(np, name) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "sign")},
+    **{"asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "ln": np.log, "abs": np.abs},
+    **{"min": lambda *numbers: np.min(numbers), "max": lambda *numbers: np.max(numbers)},
+}
+RELATIONS: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
+    ast.Lt: ("Lt", np.less),
+    ast.LtE: ("Le", np.less_equal),
+    ast.Gt: ("Gt", np.greater),
+    ast.GtE: ("Ge", np.greater_equal),
+}
+
+
+@dataclass(frozen=True)
+class Term:
+    """A part of a formula: as sympy has it, and its value in float64 where no variable is in it."""
+
+    symbolic: Any
+    value: float | None = None
+
+    @property
+    def number(self) -> float | None:
+        """The value of a part in which sympy has left no symbol at all: a fraction, pi, e, and sums and products."""
+        if not self.symbolic.is_number:
+            return None
+        return float(self.symbolic) if self.value is None else self.value
 
 
 class Builder:
@@ -35,8 +66,11 @@ class Builder:
         import sympy
 
         self.text, self.what = text, what
-        self.parameters = {sympy.Symbol(name, real=True): value for name, value in constants.items()}
-        self.names = {**names, **{str(symbol): symbol for symbol in self.parameters}}
+        # Names of their own: a constant may be called like a function in the code that is written from the formula.
+        symbols = {name: sympy.Symbol(f"_constant_{name}", real=True) for name in constants}
+        self.parameters = {symbols[name]: value for name, value in constants.items()}
+        known = {"pi": math.pi, "e": math.e, **constants}
+        self.names = {name: Term(symbol, known.get(name)) for name, symbol in {**names, **symbols}.items()}
 
     def fail(self, reason: str) -> NoReturn:
         raise ExpressionError(f"{self.what} = {shorten(self.text)}: {reason}")
@@ -45,12 +79,21 @@ class Builder:
         """The expression, and the symbols in it that stand for numbers."""
         import sympy
 
-        value = self.build(self.tree(), 0)
+        with np.errstate(all="ignore"):
+            value = self.build(self.tree(), 0).symbolic
         if value.has(sympy.zoo, sympy.oo, -sympy.oo, sympy.nan):
             self.fail("it divides by zero; a finite formula is wanted.")
         if value.has(sympy.I):
             self.fail("it is not real, e.g. a root or logarithm of a negative number; a real formula is wanted.")
         return value, self.parameters
+
+    def decimal(self, value: float) -> Term:
+        """A number that is not a fraction, as a symbol with this value."""
+        import sympy
+
+        symbol = sympy.Symbol(f"_decimal{len(self.parameters)}", real=True)
+        self.parameters[symbol] = value
+        return Term(symbol, value)
 
     def tree(self) -> ast.expr:
         if not isinstance(self.text, str) or not self.text.strip():
@@ -69,10 +112,10 @@ class Builder:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.fail("it cannot be read as a formula; write products with * and powers with **, e.g. '2*x1**2'.")
 
-    def build(self, node: ast.expr, depth: int) -> Any:
+    def build(self, node: ast.expr, depth: int) -> Term:
         if depth > MAX_DEPTH:
             self.fail(f"it is nested more than {MAX_DEPTH} deep; use a callable instead.")
-        builders: dict[type, Callable[[Any, int], Any]] = {
+        builders: dict[type, Callable[[Any, int], Term]] = {
             ast.Constant: self.constant,
             ast.Name: self.name,
             ast.UnaryOp: self.unary,
@@ -86,30 +129,27 @@ class Builder:
             self.fail(f"{_kind(node)} is not allowed; use numbers, names, + - * / ** and functions only.")
         return self.bounded(builder(node, depth))
 
-    def bounded(self, value: Any) -> Any:
-        if value.is_Rational and max(value.p.bit_length(), value.q.bit_length()) > MAX_BITS:
+    def bounded(self, term: Term) -> Term:
+        symbolic = term.symbolic
+        if symbolic.is_Rational and max(symbolic.p.bit_length(), symbolic.q.bit_length()) > MAX_BITS:
             self.fail(f"it contains an integer of more than {MAX_BITS} bits; write it as a decimal, e.g. 1e300.")
-        if value.is_number and value.is_extended_real is False and value.is_finite:
+        if term.value is not None and math.isnan(term.value):
             self.fail("it is not real, e.g. a root or logarithm of a negative number; a real formula is wanted.")
-        return value
+        return term
 
-    def constant(self, node: ast.Constant, depth: int) -> Any:
-        import sympy
-
+    def constant(self, node: ast.Constant, depth: int) -> Term:
         from jumpnet.expressions.symbolic import number
 
         if isinstance(node.value, bool) or not isinstance(node.value, int | float):
             self.fail(f"{shorten(node.value)} is not a real number; use numbers such as 2 or 1.5e-3.")
-        if isinstance(node.value, float) and not math.isfinite(node.value):
+        if isinstance(node.value, int) and node.value.bit_length() > MAX_BITS:
+            self.fail(f"it contains an integer of more than {MAX_BITS} bits; write it as a decimal, e.g. 1e300.")
+        if not math.isfinite(node.value):
             self.fail("it contains a number too large for float64; write a smaller one.")
         value = number(node.value)
-        if not value.is_Float:
-            return value
-        symbol = sympy.Symbol(f"_decimal{len(self.parameters)}", real=True)
-        self.parameters[symbol] = node.value
-        return symbol
+        return self.decimal(node.value) if value.is_Float else Term(value, float(node.value))
 
-    def name(self, node: ast.Name, depth: int) -> Any:
+    def name(self, node: ast.Name, depth: int) -> Term:
         if node.id in self.names:
             return self.names[node.id]
         if node.id in FUNCTION_NAMES:
@@ -124,40 +164,53 @@ class Builder:
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
         return f"did you mean {near[0]!r}?" if near else f"known {kind} are {', '.join(known)}."
 
-    def unary(self, node: ast.UnaryOp, depth: int) -> Any:
-        if isinstance(node.op, ast.USub):
-            return -self.build(node.operand, depth + 1)
+    def unary(self, node: ast.UnaryOp, depth: int) -> Term:
+        if not isinstance(node.op, ast.USub | ast.UAdd):
+            self.fail(f"{_kind(node.op)} is not allowed; use numbers, names, + - * / ** and functions only.")
+        term = self.build(node.operand, depth + 1)
         if isinstance(node.op, ast.UAdd):
-            return self.build(node.operand, depth + 1)
-        self.fail(f"{_kind(node.op)} is not allowed; use numbers, names, + - * / ** and functions only.")
+            return term
+        return Term(-term.symbolic, None if term.value is None else -term.value)
 
-    def binary(self, node: ast.BinOp, depth: int) -> Any:
+    def binary(self, node: ast.BinOp, depth: int) -> Term:
         left, right = self.build(node.left, depth + 1), self.build(node.right, depth + 1)
+        known = left.value is not None and right.value is not None
+        a, b = np.float64(left.value or 0.0), np.float64(right.value or 0.0)
         match node.op:
             case ast.Add():
-                return left + right
+                return Term(left.symbolic + right.symbolic, float(a + b) if known else None)
             case ast.Sub():
-                return left - right
+                return Term(left.symbolic - right.symbolic, float(a - b) if known else None)
             case ast.Mult():
-                return left * right
+                return Term(left.symbolic * right.symbolic, float(a * b) if known else None)
             case ast.Div():
-                return left / right
+                if right.number == 0:
+                    self.fail("it divides by zero; a finite formula is wanted.")
+                return Term(left.symbolic / right.symbolic, float(a / b) if known else None)
             case ast.Pow():
                 return self.power(left, right)
             case ast.BitXor():
                 self.fail("^ is not a power here; write **.")
         self.fail(f"{_kind(node.op)} is not allowed; use + - * / and ** only.")
 
-    def power(self, base: Any, exponent: Any) -> Any:
+    def power(self, base: Term, exponent: Term) -> Term:
         from jumpnet.expressions.symbolic import number
 
-        # A symbol as exponent would differentiate x**k to k*x**k/x, not finite at 0: its number goes in.
-        exponent = exponent.subs({symbol: number(value) for symbol, value in self.parameters.items()})
-        if exponent.is_number and not abs(exponent) <= MAX_EXPONENT:
+        power = exponent.number if exponent.value is None else exponent.value
+        if power is None:
+            return Term(base.symbolic**exponent.symbolic)
+        if not abs(power) <= MAX_EXPONENT:
             self.fail(f"an exponent is larger than {MAX_EXPONENT}; use exp(...) or a smaller one.")
-        return base**exponent
+        # A symbol as exponent would differentiate x**k to k*x**k/x, not finite at 0: its number goes in.
+        written = exponent.symbolic if exponent.symbolic.is_Rational else number(power)
+        value = None if base.value is None else float(np.float64(base.value) ** power)
+        if base.number == 0 and power < 0:
+            self.fail("it divides by zero; a finite formula is wanted.")
+        if base.number is None or value is None or (base.symbolic.is_Rational and written.is_Integer):
+            return Term(base.symbolic**written, value)
+        return self.decimal(value)
 
-    def call(self, node: ast.Call, depth: int) -> Any:
+    def call(self, node: ast.Call, depth: int) -> Term:
         from jumpnet.expressions.symbolic import FUNCTIONS, where
 
         if not isinstance(node.func, ast.Name):
@@ -169,7 +222,8 @@ class Builder:
             if len(node.args) != 3:
                 self.fail(f"where takes 3 arguments, where(condition, a, b), and was given {len(node.args)}.")
             a, b = (self.build(arg, depth + 1) for arg in node.args[1:])
-            return where(self.condition(node.args[0], depth + 1), a, b)
+            condition, holds = self.condition(node.args[0], depth + 1)
+            return Term(where(condition, a.symbolic, b.symbolic)) if holds is None else a if holds else b
         if name not in FUNCTIONS:
             if name in self.names:
                 self.fail(f"{name} is not a function; write products with *, e.g. {name}*(...).")
@@ -178,24 +232,68 @@ class Builder:
         if not fewest <= len(node.args) <= most:
             wanted = f"{fewest} argument{'s' * (fewest > 1)}" if fewest == most else f"{fewest} to {most} arguments"
             self.fail(f"{name} takes {wanted} and was given {len(node.args)}.")
-        return function(*(self.build(arg, depth + 1) for arg in node.args))
+        return self.applied(name, function, [self.build(arg, depth + 1) for arg in node.args])
 
-    def condition(self, node: ast.expr, depth: int) -> Any:
+    def applied(self, name: str, function: Callable[..., Any], args: list[Term]) -> Term:
+        """A function of parts; one of numbers alone is a number."""
+        numbers = [term.number for term in args]
+        if None not in numbers:
+            if name in ("log", "ln") and numbers[0] == 0:
+                self.fail("it divides by zero; a finite formula is wanted.")
+            value = float(NUMERIC[name](*map(np.float64, numbers)))
+            return self._whole(value)
+        values = [term.value for term in args]
+        value = None if None in values else float(NUMERIC[name](*map(np.float64, values)))
+        return Term(function(*(term.symbolic for term in args)), value)
+
+    def _whole(self, value: float) -> Term:
+        """A number found in float64; as itself if it is whole and small, so that sqrt(4) is 2."""
+        from jumpnet.expressions.symbolic import number
+
+        return Term(number(int(value)), value) if value.is_integer() and abs(value) < 2**20 else self.decimal(value)
+
+    def condition(self, node: ast.expr, depth: int) -> tuple[Any, bool | None]:
+        """A condition as sympy has it, and whether it holds, where only numbers are compared."""
         import sympy
 
         if depth > MAX_DEPTH:
             self.fail(f"it is nested more than {MAX_DEPTH} deep; use a callable instead.")
         if isinstance(node, ast.BoolOp):
-            join = sympy.And if isinstance(node.op, ast.And) else sympy.Or
-            return join(*(self.condition(v, depth + 1) for v in node.values))
+            every = isinstance(node.op, ast.And)
+            return _joined([self.condition(v, depth + 1) for v in node.values], every)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return sympy.Not(self.condition(node.operand, depth + 1))
-        relations = {ast.Lt: sympy.Lt, ast.LtE: sympy.Le, ast.Gt: sympy.Gt, ast.GtE: sympy.Ge}
-        if not isinstance(node, ast.Compare) or any(type(op) not in relations for op in node.ops):
+            symbolic, holds = self.condition(node.operand, depth + 1)
+            return sympy.Not(symbolic), None if holds is None else not holds
+        if not isinstance(node, ast.Compare) or any(type(op) not in RELATIONS for op in node.ops):
             self.fail("the condition of where must compare by < <= > >=, joined by and, or, not.")
         terms = [self.build(term, depth + 1) for term in (node.left, *node.comparators)]
         pairs = zip(node.ops, terms[:-1], terms[1:], strict=True)
-        return sympy.And(*(relations[type(op)](a, b) for op, a, b in pairs))
+        return _joined([_compared(type(op), a, b) for op, a, b in pairs], True)
+
+
+def _compared(kind: type, a: Term, b: Term) -> tuple[Any, bool | None]:
+    import sympy
+
+    name, numeric = RELATIONS[kind]
+    if a.number is not None and b.number is not None:
+        holds = bool(numeric(a.number, b.number))
+        return sympy.true if holds else sympy.false, holds
+    found = getattr(sympy, name)(a.symbolic, b.symbolic)
+    return found, bool(found) if found in (sympy.true, sympy.false) else None
+
+
+def _joined(found: list[tuple[Any, bool | None]], every: bool) -> tuple[Any, bool | None]:
+    """Conditions joined by `and` (every) or `or`."""
+    import sympy
+
+    known = [holds for _, holds in found if holds is not None]
+    if (not every) in known:
+        return sympy.false if every else sympy.true, not every
+    open_ = [symbolic for symbolic, holds in found if holds is None]
+    if not open_:
+        return sympy.true if every else sympy.false, every
+    joined = (sympy.And if every else sympy.Or)(*open_)
+    return joined, bool(joined) if joined in (sympy.true, sympy.false) else None
 
 
 def _kind(node: ast.AST) -> str:

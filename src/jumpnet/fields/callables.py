@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from jumpnet._precision import float64
 from jumpnet.errors import JumpnetError, ProblemError
-from jumpnet.expressions import shorten
+from jumpnet.guard.text import shorten
 
 Array = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from jumpnet.errors import ProblemError
-from jumpnet.expressions import Recompiled, shorten
+from jumpnet.expressions import Recompiled
 from jumpnet.fields.callables import call_checked, differentiate
 from jumpnet.fields.scalar import (
     Array,
@@ -25,6 +25,7 @@ from jumpnet.fields.scalar import (
     field_from_spec,
     scalar_field,
 )
+from jumpnet.guard.text import shorten
 
 
 class TensorField(ABC):

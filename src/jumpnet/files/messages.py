@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from jumpnet.errors import ProblemError
-from jumpnet.expressions import shorten
 from jumpnet.files.schema import json_schema
+from jumpnet.guard.text import shorten
 
 # By pydantic's type of error: what is wanted instead; the braces are filled from the error's context.
 WANTED = {

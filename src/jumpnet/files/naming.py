@@ -6,13 +6,15 @@ from contextlib import contextmanager
 
 from jumpnet.errors import JumpnetError
 from jumpnet.files.schema import File
+from jumpnet.guard import budget
 
 
 @contextmanager
 def naming(names: Sequence[str], otherwise: str) -> Iterator[None]:
     """What is said of piece 3 is said of the name it has in the file, and begins with a key."""
     try:
-        yield
+        with budget.key(otherwise):
+            yield
     except JumpnetError as problem:
         message = str(problem)
         if message.startswith(("sources[", "data[")):

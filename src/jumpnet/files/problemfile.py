@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ import numpy as np
 from jumpnet.driver import solve
 from jumpnet.driver.progress import Progress
 from jumpnet.errors import JumpnetError, JumpnetWarning, ProblemError
+from jumpnet.guard.budget import Budget, bounded
 from jumpnet.models import CategoricalEmbedding
 from jumpnet.optim import Direct, LevenbergMarquardt
 from jumpnet.problem import Problem
@@ -24,6 +25,10 @@ if TYPE_CHECKING:  # pydantic is loaded with the first file
     from jumpnet.files.schema import File, FluxEntry, IntegralEntry, Probe
     from jumpnet.geometry.rules import Integral
     from jumpnet.solution.effective import EffectiveTensor
+
+
+# Tolerances where a file gives none. An image of a few hundred pixels a side is good for three digits.
+TOL, TOL_OF_IMAGES = 1e-8, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +44,7 @@ class ProblemFile:
     def solve(self, *, progress: bool | Progress = False, **options: Any) -> Solution:
         """The solution, by the file's settings where no others are given (those of `jn.solve`)."""
         wanted = self.file.solve
-        chosen: dict[str, Any] = {"tol": wanted.tol, "atol": wanted.atol, "seed": wanted.seed, "trials": wanted.trials}
+        chosen: dict[str, Any] = {"tol": self.tol, "atol": wanted.atol, "seed": wanted.seed, "trials": wanted.trials}
         chosen["verify"] = {"auto": "auto", "always": True, "never": False}[wanted.verify]
         if wanted.method == "fem":
             chosen["method"] = "fem"
@@ -51,6 +56,30 @@ class ProblemFile:
                 chosen["model"] = CategoricalEmbedding(neurons=wanted.neurons)
         return solve(self.problem, progress=progress, **(chosen | options))
 
+    @property
+    def tol(self) -> float:
+        """The tolerance: the file's own, else 1e-8, or what an image of ordinary size is good for."""
+        given = self.file.solve.tol
+        return (TOL if self.file.image is None else TOL_OF_IMAGES) if given is None else given
+
+    def coarse_quantities(self) -> dict[str, float]:
+        """The same integrals with the image at half its resolution; none where there is no image, or it is too coarse.
+
+        How far they are from those of the image itself is about what its pixels cost: the error falls with their size
+        at least in proportion.
+        """
+        if self.file.image is None or not self.file.image.resolution or not self.file.quantities:
+            return {}
+        try:
+            builder = self.builder.coarsened()
+            coarse = replace(self, builder=builder, problem=builder.problem())
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", JumpnetWarning)  # what is said of it was said of the image itself
+                found = coarse.quantities(coarse.solve(verify=False))
+        except JumpnetError:
+            return {}
+        return {name: integral.value for name, integral in found.items()}
+
     def quantities(self, solution: Solution) -> dict[str, Integral]:
         """The integrals that the file asks for, by name."""
         return {
@@ -60,13 +89,19 @@ class ProblemFile:
         }
 
     def effective(self, known: Solution | None = None) -> dict[str, EffectiveTensor]:
-        """The effective tensors that the file asks for, by name (they are all the same).
+        """The effective tensors that the file asks for, by name.
 
         If the file's own problem is one of the cell problems, its solution need not be found again.
         """
-        names = [name for name, entry in self.file.quantities.items() if entry.kind == "effective"]
-        wanted = self.file.solve
-        return dict.fromkeys(names, self.builder.cell(wanted.tol, wanted.seed, known)) if names else {}
+        wanted, image = self.file.solve, self.file.image
+        options: dict[str, Any] = {"tol": self.tol, "seed": wanted.seed}
+        if wanted.method == "fem":
+            options["method"] = "fem"
+        if image is not None and image.resolution and self.problem.dim == 2:
+            options["resolution"] = True
+        kinds = {name: entry.boundary for name, entry in self.file.quantities.items() if entry.kind == "effective"}
+        made = {kind: self.builder.cell(known, boundary=kind, **options) for kind in dict.fromkeys(kinds.values())}
+        return {name: made[kind] for name, kind in kinds.items()}
 
     def reference(self) -> Solution | None:
         """The solution by finite elements, if the file asks for a comparison and they are installed."""
@@ -147,28 +182,45 @@ class ProblemFile:
                     self.problem.partition.part_name(str(entry.boundary))
 
 
-def read_file(path: str | PathLike[str], constants: Mapping[str, float] | None = None) -> ProblemFile:
-    """Read a problem file (TOML); `constants` replaces some of the numbers that the file gives names to."""
+def read_file(
+    path: str | PathLike[str], constants: Mapping[str, float] | None = None, *, budget: Budget | None = None
+) -> ProblemFile:
+    """Read a problem file (TOML); `constants` replaces some of the numbers that the file gives names to.
+
+    Reading and building are bounded in time and memory; `budget` allows more, or less.
+    """
     from jumpnet.files.reading import read_text
 
-    return read_as_file(read_text(path), constants, name=Path(path).stem, folder=Path(path).parent)
+    text = read_text(path)
+    return read_as_file(text, constants, name=Path(path).stem, folder=Path(path).parent, budget=budget)
 
 
-def read_problem(path: str | PathLike[str], constants: Mapping[str, float] | None = None) -> Problem:
+def read_problem(
+    path: str | PathLike[str], constants: Mapping[str, float] | None = None, *, budget: Budget | None = None
+) -> Problem:
     """The problem that a file (TOML) states; `constants` replaces some of its named numbers."""
-    return read_file(path, constants).problem
+    return read_file(path, constants, budget=budget).problem
 
 
 def read_as_file(
-    text: str, constants: Mapping[str, float] | None = None, *, name: str = "problem", folder: Path | None = None
+    text: str,
+    constants: Mapping[str, float] | None = None,
+    *,
+    name: str = "problem",
+    folder: Path | None = None,
+    budget: Budget | None = None,
 ) -> ProblemFile:
     """The same for the text of a file."""
+    return bounded(budget, lambda: _read(text, constants or {}, name, folder))
+
+
+def _read(text: str, constants: Mapping[str, float], name: str, folder: Path | None) -> ProblemFile:
     from jumpnet.files.building import Builder
     from jumpnet.files.reading import parse
 
     file = parse(text)
     with np.errstate(all="ignore"):  # what overflows is not finite, and refused for that
-        builder = Builder.of(file, constants or {}, folder)
+        builder = Builder.of(file, constants, folder)
         found = ProblemFile(file.title or name, builder.problem(), file, builder, name)
         found.check_outputs()
     return found

@@ -1,30 +1,44 @@
 """From a file to its tables: TOML of bounded size, parsed, checked, never executed."""
 
+import re
 import tomllib
 from os import PathLike
-from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from jumpnet.errors import ProblemError
-from jumpnet.files.messages import explained
+from jumpnet.files.messages import explained, key_of
 from jumpnet.files.schema import File
+from jumpnet.guard.reading import read_bytes
+from jumpnet.guard.text import one_line, shorten
 
 LARGEST_FILE = 1_000_000  # bytes
+# Tables in tables; shapes made of shapes need two levels each, and drawings by hand have less than ten.
+MOST_NESTED = 60
+MOST_BITS = 1000  # of an integer: more would not fit a float64
+_PART = r"(?:[A-Za-z0-9_-]++|\"[^\"\n]*+\"|'[^'\n]*+')"
+# A key of more parts than that, such as a.b.c; tomllib takes time and memory by the square of their number.
+_LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_NESTED}}}")
 
 
 def parse(text: str) -> File:
     """The tables of a problem file; ProblemError in one sentence that names the key."""
     if len(text) > LARGEST_FILE:
         raise ProblemError(f"the file has {len(text)} characters; at most {LARGEST_FILE} are read.")
+    if found := _LONG_KEY.search(text):
+        raise ProblemError(f"the file has a key of more than {MOST_NESTED} parts, {shorten(found[0])}; shorten it.")
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise ProblemError(f"the file is not TOML: {_one_line(problem)}; keys are written as name = value.") from None
+        raise ProblemError(
+            f"the file is not TOML: {one_line(problem, 300).rstrip('.')}; keys are written as name = value."
+        ) from None
     except (RecursionError, ValueError):  # brackets in brackets, integers of thousands of digits
         raise ProblemError(
             "the file is not TOML that can be read: it is nested too deeply or a number is too long."
         ) from None
+    _check_document(document)
     try:
         return File.model_validate(document)
     except ValidationError as problem:
@@ -33,23 +47,28 @@ def parse(text: str) -> File:
         raise ProblemError("the file holds tables nested too deeply; combine shapes by `without` instead.") from None
 
 
+def _check_document(document: dict[str, Any]) -> None:
+    """Refuse tables nested too deeply, and integers too long, for what comes after: it would say so in its own way."""
+    stack: list[tuple[Any, tuple[str | int, ...]]] = [(document, ())]
+    while stack:
+        value, place = stack.pop()
+        if len(place) > MOST_NESTED:
+            key = shorten(key_of(place[:4], document))
+            raise ProblemError(f"the file has tables nested too deeply below {key}; at most {MOST_NESTED} are read.")
+        if isinstance(value, int) and value.bit_length() > MOST_BITS:
+            raise ProblemError(f"{key_of(place, document)} is {shorten(value)}; a number of at most 1e100 is wanted.")
+        entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        stack.extend((entry, (*place, step)) for step, entry in entries)
+
+
 def read_text(path: str | PathLike[str]) -> str:
-    """The text of a file."""
+    """The text of a file; nothing but a regular file is opened."""
     try:
-        file = Path(path)
-        if file.stat().st_size > LARGEST_FILE:
-            raise ProblemError(f"{str(path)!r} has {file.stat().st_size} bytes; at most {LARGEST_FILE} are read.")
-        return file.read_text(encoding="utf-8")
+        return read_bytes(path, LARGEST_FILE).decode("utf-8")
     except UnicodeDecodeError:
         raise ProblemError(f"{str(path)!r} is not a text file (UTF-8); give a problem file in TOML.") from None
     except FileNotFoundError:
         raise ProblemError(f"there is no file {str(path)!r}; give the path of a problem file.") from None
     except (OSError, ValueError, TypeError) as problem:
-        if isinstance(problem, ProblemError):
-            raise
         reason = getattr(problem, "strerror", None) or problem
         raise ProblemError(f"{str(path)!r} cannot be read ({reason}); give the path of a problem file.") from None
-
-
-def _one_line(problem: Exception) -> str:
-    return " ".join(str(problem).split()).rstrip(".")

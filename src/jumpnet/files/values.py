@@ -15,8 +15,10 @@ import numpy as np
 from pydantic import PlainValidator, WithJsonSchema
 
 from jumpnet.errors import ExpressionError, GeometryError, JumpnetError
-from jumpnet.expressions import Expression, shorten
+from jumpnet.expressions import Expression
 from jumpnet.fields import Field, TensorField, Univariate, scalar_field, tensor_field, univariate
+from jumpnet.guard import budget
+from jumpnet.guard.text import shorten
 
 # Far beyond what a drawing has, small enough that squares and products stay finite.
 LARGEST_NUMBER = 1e100
@@ -38,7 +40,7 @@ def _checked(value: Any, wanted: str) -> float | str:
         return value
     if not _is_number(value):
         raise ValueError(f"{wanted} is wanted")
-    if not (isfinite(value) and abs(value) <= LARGEST_NUMBER):
+    if not abs(value) <= LARGEST_NUMBER:  # nan too; no conversion, which an integer of 400 digits refuses
         raise ValueError(f"a finite number of at most {LARGEST_NUMBER:g} is wanted")
     return float(value)
 
@@ -90,7 +92,8 @@ Coefficient = Annotated[
 def at(key: str) -> Any:
     """Errors that are raised in here name the key of the file that is to blame."""
     try:
-        yield
+        with budget.key(key):
+            yield
     except JumpnetError as problem:
         message = str(problem)
         raise type(problem)(message if key in message else f"{key}: {message}") from None
@@ -109,7 +112,8 @@ class Scope:
         """The number meant."""
         if not isinstance(value, str):
             return float(value)
-        return self._constant(Expression.parse_in(value, (), self.constants, what=key), key)
+        with budget.key(key):
+            return self._constant(Expression.parse_in(value, (), self.constants, what=key), key)
 
     @staticmethod
     def _constant(expression: Expression, key: str) -> float:
@@ -149,15 +153,17 @@ class Scope:
 
     def field(self, source: float | str, key: str) -> Field:
         """A function of the coordinates."""
-        return scalar_field(self._plain(source, key), self.dim, what=key, constants=self.constants)
+        with budget.key(key):
+            return scalar_field(self._plain(source, key), self.dim, what=key, constants=self.constants)
 
     def tensor(self, source: float | str | list[list[float | str]], key: str) -> TensorField:
         """A matrix function of the coordinates."""
-        if isinstance(source, list):
-            plain: Any = [[self._plain(entry, key) for entry in row] for row in source]
-        else:
-            plain = self._plain(source, key)
-        return tensor_field(plain, self.dim, what=key, constants=self.constants)
+        with budget.key(key):
+            if isinstance(source, list):
+                plain: Any = [[self._plain(entry, key) for entry in row] for row in source]
+            else:
+                plain = self._plain(source, key)
+            return tensor_field(plain, self.dim, what=key, constants=self.constants)
 
     def _plain(self, source: float | str, key: str) -> float | str:
         """A formula without coordinates as its number: solvers treat constant coefficients better."""
@@ -168,7 +174,8 @@ class Scope:
 
     def univariate(self, source: float | str, variable: str, key: str) -> Univariate:
         """A function of one variable."""
-        return univariate(source, variable, what=key, constants=self.constants)
+        with budget.key(key):
+            return univariate(source, variable, what=key, constants=self.constants)
 
 
 def constants(given: Mapping[str, float | str], instead: Mapping[str, float]) -> dict[str, float]:

@@ -7,9 +7,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jumpnet.errors import GeometryError
+from jumpnet.guard.text import shorten
 
 Floats: TypeAlias = NDArray[np.float64]
 Bounds: TypeAlias = tuple[Floats, Floats]
+LONGEST_NAME = 200
+
+
+def name(text: object, what: str) -> str:
+    """What a piece or a part of the boundary may be called: a line of visible characters that fits into a table."""
+    if not isinstance(text, str) or not 0 < len(text) <= LONGEST_NAME or not text.isprintable():
+        raise GeometryError(
+            f"{what} cannot be called {shorten(text)}; a name has 1 to {LONGEST_NAME} printable characters."
+        )
+    return text
 
 
 def number(value: object, what: str) -> float:

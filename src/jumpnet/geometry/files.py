@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -12,6 +14,8 @@ from types import ModuleType
 import numpy as np
 
 from jumpnet.errors import GeometryError
+from jumpnet.guard.reading import size_of
+from jumpnet.guard.text import one_line
 
 Source = str | PathLike[str]
 
@@ -33,11 +37,9 @@ def checked_path(source: Source, most: int, suffixes: tuple[str, ...], what: str
     if suffixes and path.suffix.lower() not in suffixes:
         raise GeometryError(f"{what} must be a file of the kind {', '.join(suffixes)}, not {path.name!r}.")
     try:
-        size = path.stat().st_size if path.is_file() else None
-    except (OSError, ValueError):
-        size = None
-    if size is None:
-        raise GeometryError(f"there is no file {str(path)!r}; give the path of {what}.")
+        size = size_of(path)
+    except (OSError, ValueError):  # not there, or a folder, a pipe, a device
+        raise GeometryError(f"there is no file {str(path)!r}; give the path of {what}.") from None
     if size > most:
         raise GeometryError(f"{path.name} has {size / 1e6:.0f} MB; {what} may have at most {most / 1e6:.0f} MB.")
     return path
@@ -45,14 +47,30 @@ def checked_path(source: Source, most: int, suffixes: tuple[str, ...], what: str
 
 @contextmanager
 def reading(path: FilePath, what: str) -> Iterator[None]:
-    """Whatever a parser raises, as one sentence."""
+    """Whatever a parser raises, as one sentence; what it says beside that (warnings, log) nobody hears."""
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings(), _unlogged("tifffile", "trimesh", "PIL"):
+            warnings.filterwarnings("ignore", module=r"(?!jumpnet)")
             yield
     except GeometryError as error:
         raise GeometryError(f"{path.name}: {error}") from None
-    except (MemoryError, KeyboardInterrupt):
+    except MemoryError:
         raise
+    except ImportError:  # parsers guess at other formats, and look for packages that would read those
+        raise GeometryError(f"{path.name} could not be read as {what}: it is damaged, or of another kind.") from None
     except Exception as error:  # parsers of foreign formats raise anything, and all of it means the same
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-        raise GeometryError(f"{path.name} could not be read as {what}: {reason}.") from None
+        reason = one_line(error, 200) or type(error).__name__
+        raise GeometryError(f"{path.name} could not be read as {what}: {reason.rstrip('.')}.") from None
+
+
+@contextmanager
+def _unlogged(*names: str) -> Iterator[None]:
+    loggers = [logging.getLogger(name) for name in names]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled

@@ -10,11 +10,13 @@ from jumpnet.errors import GeometryError
 from jumpnet.geometry import checks
 from jumpnet.geometry.files import Source, checked_path, optional, reading
 from jumpnet.geometry.path import Path, polygon_loop
+from jumpnet.guard.budget import within_budget
 
 MOST_BYTES = 64_000_000
-MOST_FEATURES = 10_000
+MOST_FEATURES = 2000  # each takes some milliseconds; a problem may have 400 pieces
 
 
+@within_budget("a GeoJSON file")
 def from_geojson(source: Source | Mapping[str, Any], *, name: str = "name", simplify: float = 0.0) -> dict[str, Path]:
     """The polygons of a GeoJSON file (or of the same as a dictionary), by name, in their order.
 

@@ -13,6 +13,7 @@ from jumpnet.geometry.files import Source, checked_path, optional, reading
 from jumpnet.geometry.levelset import LevelSet
 from jumpnet.geometry.mesh import Mesh
 from jumpnet.geometry.shape import Shape
+from jumpnet.guard.budget import within_budget
 
 MOST_BYTES = 256_000_000
 SUFFIXES = (".stl", ".obj", ".ply")
@@ -26,6 +27,7 @@ MARGIN = 8
 """Cells around the surface."""
 
 
+@within_budget("a surface mesh")
 def from_mesh(
     source: Source, *, scale: float = 1.0, offset: ArrayLike = (0.0, 0.0, 0.0), smooth: bool | None = None
 ) -> Shape:

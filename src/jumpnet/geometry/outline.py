@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
+from jumpnet.errors import GeometryError
 from jumpnet.geometry.checks import Floats
+
+# Edges of more than so many times the median length are looked at one by one. Heuristic.
+LONG = 4.0
+# Pairs of edges in memory at a time (some 100 MB), and in all: half a minute.
+MOST_AT_ONCE, MOST_PAIRS = 1_000_000, 150_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +61,7 @@ def _chains(vertices: Floats) -> list[tuple[Floats, Floats]]:
 
 def crossing(a: Floats, b: Floats) -> tuple[int, int] | None:
     """Two of the edges from a (n, 2) to b (n, 2) that cross each other (sharing an end is no crossing), or None."""
-    from scipy.spatial import KDTree
-
     edge = b - a
-    reach = float(np.linalg.norm(edge, axis=1).max())
-    i, j = KDTree(0.5 * (a + b)).query_pairs(reach, output_type="ndarray").T
 
     def apart(k: np.ndarray, l: np.ndarray) -> np.ndarray:  # the ends of edge l on different sides of edge k
         def side(x: Floats) -> Floats:
@@ -67,8 +70,59 @@ def crossing(a: Floats, b: Floats) -> tuple[int, int] | None:
 
         return side(a[l]) * side(b[l]) < 0.0
 
-    found = np.flatnonzero(apart(i, j) & apart(j, i))
-    return (int(i[found[0]]), int(j[found[0]])) if len(found) else None
+    for i, j in _neighbours(a, b):
+        found = np.flatnonzero(apart(i, j) & apart(j, i))
+        if len(found):
+            return int(i[found[0]]), int(j[found[0]])
+    return None
+
+
+def _neighbours(a: Floats, b: Floats) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Pairs of edges that may cross, some at a time: short ones by the distance of their middles, the rest by a sweep.
+
+    One long edge must not make neighbours of all short ones, nor many long ones fill the memory with pairs.
+    """
+    from scipy.spatial import KDTree
+
+    length, middle = np.linalg.norm(b - a, axis=1), 0.5 * (a + b)
+    short = np.flatnonzero(length <= LONG * np.median(length))
+    tree, reach = KDTree(middle[short]), float(length[short].max())
+    if len(short) ** 2 > MOST_AT_ONCE and tree.count_neighbors(tree, reach) > MOST_AT_ONCE:
+        yield from _swept(a, b, np.arange(len(a)))
+        return
+    i, j = tree.query_pairs(reach, output_type="ndarray").T
+    yield short[i], short[j]
+    if len(short) < len(a):
+        yield from _swept(a, b, np.flatnonzero(length > LONG * np.median(length)))
+
+
+def _swept(a: Floats, b: Floats, which: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Pairs of an edge of `which` and any other whose boxes overlap, in the direction in which the fewest do."""
+
+    def ranges(direction: Floats) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The order of the lower ends, and where in it those edges are that each of `which` may meet."""
+        ends_ = np.sort(np.stack([a @ direction, b @ direction], axis=1), axis=1)
+        order = np.argsort(ends_[:, 0])
+        starts = ends_[order, 0]
+        widest = float((ends_[:, 1] - ends_[:, 0]).max()) if len(which) < len(a) else 0.0
+        first = np.searchsorted(starts, ends_[which, 0] - widest, side="left")
+        return order, first, np.searchsorted(starts, ends_[which, 1], side="right")
+
+    z = (b - a) @ np.array([1.0, 1.0j])
+    turn = np.exp(0.5j * np.angle(np.sum(z * z)))  # the direction that most edges have, at a right angle to the best
+    directions = [np.array([d.real, d.imag]) for d in (1.0 + 0j, 1j, 1j * turn)]
+    order, first, last = min(map(ranges, directions), key=lambda found: int((found[2] - found[1]).sum()))
+    lower, upper = np.minimum(a, b), np.maximum(a, b)
+    counts = last - first
+    if counts.sum() > MOST_PAIRS:
+        raise GeometryError("an outline has too many long edges side by side to be checked; simplify it first.")
+    ends = np.cumsum(counts)
+    for start in range(0, int(ends[-1]), MOST_AT_ONCE):
+        place = np.arange(start, min(start + MOST_AT_ONCE, int(ends[-1])))
+        row = np.searchsorted(ends, place, side="right")
+        i, j = which[row], order[first[row] + place - (ends[row] - counts[row])]
+        near = np.all((lower[i] <= upper[j]) & (lower[j] <= upper[i]), axis=1) & (i != j)
+        yield i[near], j[near]
 
 
 def crosses_itself(ring: Floats) -> bool:

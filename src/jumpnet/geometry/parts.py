@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from jumpnet.errors import GeometryError
-from jumpnet.expressions import Expression, shorten
+from jumpnet.expressions import Expression
+from jumpnet.geometry import checks
 from jumpnet.geometry.checks import Floats
+from jumpnet.guard.text import shorten
 
 TAKEN = ("boundary", "rest")
 
@@ -51,7 +53,7 @@ def boundary_parts(
     sides |= {"left", "right", "bottom", "top", "front", "back"}
     found = []
     for name, where in given.items():
-        if not isinstance(name, str) or not name or name in sides or name in TAKEN or not name.isprintable():
+        if checks.name(name, "a part of the boundary") in sides or name in TAKEN:
             raise GeometryError(f"a part of the boundary cannot be called {name!r}; give it a name of its own.")
         found.append(BoundaryPart(name, _where(where, name, dim, size, constants)))
     return tuple(found)

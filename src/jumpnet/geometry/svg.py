@@ -21,10 +21,15 @@ from jumpnet.geometry.path import Path, polygon_loop
 from jumpnet.geometry.quadrics import Ball, Ellipsoid
 from jumpnet.geometry.shape import Shape
 from jumpnet.geometry.svgpath import NUMBER, path_loops
+from jumpnet.guard.budget import within_budget
+from jumpnet.guard.text import shorten
 
 MOST_BYTES = 16_000_000
-MOST_OUTLINES = 10_000
+MOST_OUTLINES = 2000  # each takes some milliseconds; a problem may have 400 pieces
+# Possessive, and matched from one end to the other: a long word is looked at once.
+TRANSFORM = re.compile(r"[\s,]*+(\w++)\s*+\(([^()]*+)\)[\s,]*+")
 LEFT_OUT = {"defs", "clipPath", "mask", "marker", "pattern", "symbol", "metadata", "title", "desc", "style", "script"}
+DRAWN = {"path", "polygon", "polyline", "rect", "circle", "ellipse"}
 LABEL = "{http://www.inkscape.org/namespaces/inkscape}label"
 
 
@@ -43,6 +48,7 @@ class _Map:
         return _Map(self.matrix @ first.matrix, self.matrix @ first.shift + self.shift)
 
 
+@within_budget("an SVG drawing")
 def from_svg(
     source: Source, *, scale: float = 1.0, offset: ArrayLike = (0.0, 0.0), flip: bool = True
 ) -> dict[str, Shape]:
@@ -69,14 +75,14 @@ def from_svg(
 
 def _named(root: ElementTree.Element, outer: _Map) -> dict[str, Shape]:
     shapes: dict[str, Shape] = {}
-    for element, place in _elements(root, outer):
-        kind = _kind(element)
+    drawn = [(element, place, kind) for element, place in _elements(root, outer) if (kind := _kind(element)) in DRAWN]
+    if len(drawn) > MOST_OUTLINES:
+        raise GeometryError(f"there are more than {MOST_OUTLINES} outlines; keep those that matter.")
+    for element, place, kind in drawn:
         title = element.get(LABEL) or element.get("id") or f"{kind} {len(shapes) + 1}"
         found = _shape(element, kind, place, title)
         if found is not None:
             shapes[title if title not in shapes else f"{title} ({len(shapes) + 1})"] = found
-        if len(shapes) > MOST_OUTLINES:
-            raise GeometryError(f"there are more than {MOST_OUTLINES} outlines; keep those that matter.")
     if not shapes:
         raise GeometryError("there is no closed outline in it: no path, polygon, rect, circle or ellipse.")
     return shapes
@@ -100,13 +106,12 @@ def _elements(root: ElementTree.Element, outer: _Map) -> Iterator[tuple[ElementT
 
 def _transform(text: str) -> _Map:
     """The map of a transform attribute."""
-    result = _Map(np.eye(2), np.zeros(2))
-    rest = re.sub(r"(\w+)\s*\(([^()]*)\)[\s,]*", "", text).strip()
-    if rest:
-        raise GeometryError(f"the transform {text[:60]!r} cannot be read.")
-    for name, inner in re.findall(r"(\w+)\s*\(([^()]*)\)", text):
-        v = [float(number) for number in re.findall(NUMBER, inner)]
-        result = result.after(_one_transform(name, v, text))
+    result, at = _Map(np.eye(2), np.zeros(2)), 0
+    while match := TRANSFORM.match(text, at):
+        v = [float(number) for number in re.findall(NUMBER, match[2])]
+        result, at = result.after(_one_transform(match[1], v, text)), match.end()
+    if text[at:].strip():
+        raise GeometryError(f"the transform {shorten(text)} cannot be read.")
     return result
 
 
@@ -127,7 +132,7 @@ def _one_transform(name: str, v: list[float], text: str) -> _Map:
             return _Map(np.array([[1.0, np.tan(np.radians(v[0]))], [0.0, 1.0]]), none)
         case "skewY", 1:
             return _Map(np.array([[1.0, 0.0], [np.tan(np.radians(v[0])), 1.0]]), none)
-    raise GeometryError(f"the transform {text[:60]!r} cannot be read.")
+    raise GeometryError(f"the transform {shorten(text)} cannot be read.")
 
 
 def _shape(element: ElementTree.Element, kind: str, place: _Map, title: str) -> Shape | None:
@@ -164,9 +169,9 @@ def _ellipse(place: _Map, center: Floats, radii: list[float]) -> Shape:
 def _length(element: ElementTree.Element, name: str) -> float:
     """A length attribute in user units, 0 if missing; other units than px are refused."""
     text = (element.get(name) or "0").strip()
-    match = re.fullmatch(rf"({NUMBER})\s*(px)?", text)
+    match = re.fullmatch(rf"({NUMBER})\s*+(px)?", text)
     if match is None:
-        raise GeometryError(f"the length {name}={text[:30]!r} has a unit; only plain numbers and px are read.")
+        raise GeometryError(f"the length {name}={shorten(text)} has a unit; only plain numbers and px are read.")
     return float(match[1])
 
 

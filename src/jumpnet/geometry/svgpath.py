@@ -11,7 +11,8 @@ import numpy as np
 from jumpnet.errors import GeometryError
 from jumpnet.geometry.checks import Floats
 
-NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+# Possessive throughout: what does not match is found out in one pass, however long it is.
+NUMBER = r"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?"
 COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2, "A": 7, "Z": 0}
 """How many numbers each command takes."""
 STEP = np.pi / 16
@@ -47,13 +48,14 @@ def _commands(d: str) -> Iterator[tuple[str, list[float]]]:
 
 def _flags_apart(text: str) -> list[float]:
     """The numbers of arcs, whose two flags may be written without a space after them: `a1 1 0 011 1`."""
-    gap = r"[\s,]*"
+    gap = r"[\s,]*+"
     any_, flag = f"{gap}({NUMBER})", f"{gap}([01])"
-    one = re.compile(3 * any_ + 2 * flag + 2 * any_)
-    numbers: list[float] = []
-    for match in one.finditer(text):
+    one = re.compile(3 * any_ + 2 * flag + 2 * any_ + gap)
+    numbers, at = list[float](), 0
+    while match := one.match(text, at):
         numbers += [float(part) for part in match.groups()]
-    if one.sub("", text).strip(" \t\r\n,"):
+        at = match.end()
+    if text[at:].strip(" \t\r\n,"):
         raise GeometryError("an arc of a path takes seven numbers, of which the fourth and the fifth are 0 or 1.")
     return numbers
 

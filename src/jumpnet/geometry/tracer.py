@@ -12,11 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jumpnet.errors import GeometryError
 from jumpnet.geometry.checks import Floats
 
 STEPS = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
 """East, north, west, south; a left turn adds one."""
 Node = tuple[int, int]
+MOST_CRACKS, MOST_ARCS = 1_000_000, 10_000
+"""Of an image that is traced: each crack takes some microseconds and each arc some milliseconds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,8 @@ def trace(cells: np.ndarray) -> list[Arc]:
     cracks = np.stack([b != d, c != d, a != c, a != b], axis=2)  # going east, north, west, south of the corner
     nodes = cracks.sum(axis=2) > 2
     nodes[[0, 0, -1, -1], [0, -1, 0, -1]] = True
+    _check(int(cracks.sum()) // 2, MOST_CRACKS, "edges of pixels")
+    _check(int(nodes.sum()), MOST_ARCS, "corners")
     left = np.stack([d, c, a, b], axis=2)  # the cell on the left when going that way
     right = np.stack([b, d, c, a], axis=2)
     open_ = cracks.copy()
@@ -69,7 +74,16 @@ def trace(cells: np.ndarray) -> list[Arc]:
     for x, y, way in np.argwhere(open_):
         if open_[x, y, way]:
             arcs.append(_walk(np.array([x, y]), int(way), nodes, open_, left, right))
+            _check(len(arcs), MOST_ARCS, "curves")
     return arcs
+
+
+def _check(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise GeometryError(
+            f"the outlines of its regions have more than {most} {what}, the most that are followed; "
+            "clean, coarsen or crop the image."
+        )
 
 
 def _walk(

@@ -6,10 +6,12 @@ from dataclasses import fields
 from typing import Any, TypeVar, get_type_hints
 
 from jumpnet.errors import SolutionError
-from jumpnet.expressions import shorten
+from jumpnet.guard.text import clean, shorten
 
 # No model has so many functions, neurons or cells; a file that says more would keep its reader busy for ever.
 LARGEST = 100_000
+# Characters of a name of ours, such as that of a family of equations; nesting and integers in notes.
+LONGEST, DEEPEST, LARGEST_NUMBER = 1000, 8, 2**64
 
 T = TypeVar("T")
 
@@ -46,6 +48,45 @@ def finite(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise _refused(name, value, "a finite number")
     return float(value)
+
+
+def number(name: str, value: Any) -> float:
+    """A number, also nan or infinite: what was not found."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _refused(name, value, "a number")
+    try:
+        return float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        raise _refused(name, value, "a number") from None
+
+
+def text(name: str, value: Any) -> str:
+    """A line of visible characters."""
+    if not isinstance(value, str) or len(value) > LONGEST or not value.isprintable():
+        raise _refused(name, value, f"a text of at most {LONGEST} printable characters")
+    return value
+
+
+def listed(name: str, value: Any, most: int = LARGEST) -> list[Any]:
+    """A list, not too long."""
+    if not isinstance(value, list) or len(value) > most:
+        raise _refused(name, value, f"a list of at most {most} entries")
+    return value
+
+
+def plain(name: str, value: Any, depth: int = 0) -> Any:
+    """JSON of bounded depth, length and numbers, its texts cleaned: notes that are shown and not computed with."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list | tuple | dict) and (depth > DEEPEST or len(value) > LARGEST):
+        raise _refused(name, value, "something shorter")
+    if isinstance(value, list | tuple):
+        return [plain(name, one, depth + 1) for one in value]
+    if isinstance(value, dict):
+        return {clean(key, LONGEST): plain(clean(key, LONGEST), one, depth + 1) for key, one in value.items()}
+    if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
+        raise _refused(name, value, "a smaller number")
+    return value
 
 
 def finite_list(name: str, value: Any) -> tuple[float, ...]:

@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jumpnet._precision import float64
-from jumpnet.errors import ModelError
+from jumpnet.errors import ModelError, SolutionError
+from jumpnet.guard.text import shorten
 from jumpnet.optim.loop import LeastSquares, Optimizer
 
 RECOMPUTED = ("r", "J")
@@ -52,17 +53,33 @@ def pack(state: Any) -> Packed:
 
 def unpack(optimizer: Optimizer, system: LeastSquares, packed: Packed) -> Any:
     """The state, with its linearisation computed anew."""
+    check_parameters(packed, system, "theta")
     fresh = optimizer.init(system, packed.arrays["theta"])
 
     def stored(path: Any, leaf: Any) -> Any:
         """A JAX array, a NumPy array or a number, whichever it was."""
-        value = packed.arrays[_name(path)]
+        value = packed.arrays.get(_name(path))
+        if value is None or value.shape != np.shape(leaf) or value.dtype.kind not in "fiub":
+            raise _unfit(_name(path))
         if isinstance(leaf, jax.Array):
             return jnp.asarray(value, dtype=leaf.dtype)
         return value if isinstance(leaf, np.ndarray) else value.item()
 
     with float64():
         return replace(fresh, **jax.tree_util.tree_map_with_path(stored, _kept(fresh)))
+
+
+def check_parameters(packed: Packed, system: LeastSquares, name: str) -> None:
+    """Refuse parameters that are not those of a system: a file may be forged."""
+    value = packed.arrays.get(name)
+    if value is None or value.shape != (system.size,) or value.dtype != float:
+        raise _unfit(name)
+
+
+def _unfit(name: str) -> SolutionError:
+    return SolutionError(
+        f"the checkpoint does not fit this training: {shorten(name)} has another shape or is missing; delete the file."
+    )
 
 
 def _kept(state: Any) -> dict[str, Any]:

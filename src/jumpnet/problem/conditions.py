@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jumpnet.errors import ProblemError
-from jumpnet.expressions import shorten
 from jumpnet.fields import ConstantField, Field, Values, scalar_field
+from jumpnet.guard.text import shorten
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int_]

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from jumpnet.errors import ProblemError
-from jumpnet.expressions import shorten
 from jumpnet.fields import Field, TensorField, Values, scalar_field
 from jumpnet.geometry import Partition
+from jumpnet.guard.text import shorten
 from jumpnet.problem import inputs
 from jumpnet.problem.conditions import (
     Array,

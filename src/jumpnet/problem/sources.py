@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jumpnet.errors import ProblemError
-from jumpnet.expressions import shorten
 from jumpnet.fields import TensorField, point
+from jumpnet.guard.text import shorten
 from jumpnet.problem.conditions import Array, Labels
 
 if TYPE_CHECKING:

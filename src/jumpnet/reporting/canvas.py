@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from jumpnet.errors import SolutionError
+from jumpnet.guard.writing import write_atomically
 from jumpnet.solution.files import file_path
 
 DPI = 112  # on a page
@@ -75,7 +76,7 @@ def image(figure: Figure, kind: str = "png", finer: float = 1.0) -> bytes:
 def write_file(path: str | PathLike[str], content: bytes) -> None:
     """Write a file; SolutionError in one sentence where that is impossible."""
     try:
-        file_path(path).write_bytes(content)
+        write_atomically(file_path(path), content)
     except (OSError, ValueError) as problem:  # ValueError: a null character in the name
         reason = getattr(problem, "strerror", None) or problem
         raise SolutionError(f"{str(path)!r} cannot be written ({reason}); give another path.") from None

@@ -15,6 +15,7 @@ import numpy as np
 from jumpnet.errors import SolutionError
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
+from jumpnet.guard.text import spreadsheet
 from jumpnet.reporting.canvas import write_file
 from jumpnet.reporting.cells import PieceCells, cut_cells, element_cells
 from jumpnet.reporting.quantities import is_judged
@@ -170,7 +171,8 @@ def _csv(solution: Solution, partition: Partition, steps: int) -> bytes:
     rows = np.column_stack([points, *(values[inside] for values in found.values())]).tolist()
     d = solution.dim
     table.writerows(
-        [*row[:d], partition.names[k], *row[d:]] for row, k in zip(rows, label[inside].tolist(), strict=True)
+        [*row[:d], spreadsheet(partition.names[k]), *row[d:]]
+        for row, k in zip(rows, label[inside].tolist(), strict=True)
     )
     return buffer.getvalue().encode()
 

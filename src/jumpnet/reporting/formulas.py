@@ -2,7 +2,8 @@
 
 import ast
 from collections.abc import Callable
-from html import escape
+
+from jumpnet.reporting.escaping import escape
 
 LONGEST = 120  # characters of a formula; a longer one is shown as it was typed
 GREEK = {

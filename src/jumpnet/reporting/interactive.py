@@ -1,8 +1,7 @@
 """The part of a report that answers to mouse, touch and keys: maps and lines with probes, in plain JavaScript."""
 
-from html import escape
-
 from jumpnet.reporting.assets import asset
+from jumpnet.reporting.escaping import escape
 from jumpnet.reporting.scene import scene
 from jumpnet.solution import Solution
 

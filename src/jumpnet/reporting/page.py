@@ -4,9 +4,9 @@ import base64
 import math
 import platform
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from html import escape
 from importlib.metadata import version
 from os import PathLike
 
@@ -19,6 +19,7 @@ from jumpnet.reporting.canvas import image, write_file
 from jumpnet.reporting.cuts import plot_cuts
 from jumpnet.reporting.domain import plot_domain
 from jumpnet.reporting.embedding import plot_embedding
+from jumpnet.reporting.escaping import escape
 from jumpnet.reporting.history import plot_history
 from jumpnet.reporting.interactive import script, viewer
 from jumpnet.reporting.jumps import plot_jumps
@@ -68,7 +69,7 @@ def write_report(
 
     The page is one file that opens anywhere, offline.
     """
-    write_file(path, page(solution, title, context).encode("utf-8", errors="replace"))
+    write_file(path, page(solution, title, context).encode("utf-8", errors="backslashreplace"))
 
 
 def page(solution: Solution, title: str | None = None, context: Context = Context()) -> str:
@@ -282,7 +283,8 @@ def _history(solution: Solution) -> str:
     if solution.partition is not None and solution.dim <= 3 and isinstance(solution.settings.get("interior"), int):
         words = {"step": "The points at which the equations were asked for",
                  "level": "As many points as the last level used, spread as evenly"}[solution.unit]  # fmt: skip
-        shown.append((plot_points(solution), words))
+        with suppress(SolutionError):  # such as: more points than can be drawn
+            shown.append((plot_points(solution), words))
     return "\n".join(_embedded(figure, text) for figure, text in shown)
 
 

@@ -14,6 +14,7 @@ from jumpnet.reporting.surfaces import frame_space, space_axes
 from jumpnet.solution import Solution
 
 MOST = 6000  # points of a kind that are drawn
+MOST_SPREAD = 1_000_000  # that are spread anew, to draw some of them
 
 
 def solve_points(solution: Solution) -> Collocation:
@@ -21,6 +22,8 @@ def solve_points(solution: Solution) -> Collocation:
     counts = {name: solution.settings.get(name) for name in ("interior", "boundary", "interface")}
     if not all(isinstance(count, int) for count in counts.values()):
         raise SolutionError("this solution does not say at how many points it was solved.")
+    if (total := sum(int(count or 0) for count in counts.values())) > MOST_SPREAD:
+        raise SolutionError(f"{total} points are too many to be drawn.")
     partition = drawable(solution)
     if solution.unit == "level":
         shared = max(len(partition.interfaces), 1)

@@ -1,11 +1,11 @@
 """The statement of a problem for people: the equations, and the data of each piece, boundary part and interface."""
 
 from collections.abc import Hashable, Iterable, Mapping
-from html import escape
 from typing import Any
 
 from jumpnet.problem import Problem
 from jumpnet.reporting.assets import asset
+from jumpnet.reporting.escaping import escape
 from jumpnet.reporting.formulas import formula, number
 
 MOST_ROWS = 40  # of a table

@@ -1,7 +1,6 @@
 """Files of arrays with a JSON description: safetensors, written all or nothing, parsed and never executed."""
 
 import json
-import os
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from jumpnet.errors import SolutionError
+from jumpnet.guard.reading import size_of
+from jumpnet.guard.text import one_line, shorten
+from jumpnet.guard.writing import write_atomically
 
 # The entry of a file's header that holds the description, and what such a file is called.
 SOLUTION, CHECKPOINT = "jumpnet", "jumpnet.checkpoint"
@@ -31,31 +33,22 @@ def write(path: Path, kind: str, description: dict[str, Any], arrays: dict[str, 
     """Write a file: a full disk or a crash leaves the old one as it was. Raises OSError or ValueError."""
     tensors = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     content = to_bytes(tensors, metadata={kind: json.dumps(description, allow_nan=True)})
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    write_atomically(path, content)
 
 
 def read(path: str | PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The description and the arrays of a file of the given kind."""
     called, path = CALLED[kind], file_path(path)
-    if path.is_dir():
-        raise SolutionError(f"{str(path)!r} is a folder; give the path of a saved {called}.")
     try:
+        size_of(path)
         with safe_open(path, framework="np") as file:
             text = (file.metadata() or {}).get(kind)
             arrays = {name: file.get_tensor(name) for name in file.keys()}
     except FileNotFoundError:
         raise SolutionError(f"there is no file {str(path)!r}; give the path of a saved {called}.") from None
-    except (SafetensorError, OSError) as problem:
-        raise SolutionError(f"{str(path)!r} cannot be read as a saved {called} ({problem}).") from None
+    except (SafetensorError, OSError, *NONSENSE) as problem:  # also of numbers that NumPy does not have, as float8
+        reason = one_line(getattr(problem, "strerror", None) or problem, 200)
+        raise SolutionError(f"{str(path)!r} cannot be read as a saved {called} ({reason}).") from None
     if text is None:
         raise SolutionError(f"{str(path)!r} is not a jumpnet {called}; give the path of one.")
     try:
@@ -67,4 +60,4 @@ def read(path: str | PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str
 
 def damaged(path: str | PathLike[str], problem: Exception) -> SolutionError:
     """What to say of a file whose description makes no sense."""
-    return SolutionError(f"{str(path)!r} is damaged: its description cannot be understood ({problem!r}).")
+    return SolutionError(f"{str(path)!r} is damaged: its description cannot be understood ({shorten(problem, 200)}).")

@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike
 from jumpnet.charts import Atlas
 from jumpnet.collocation import Stream
 from jumpnet.errors import SolutionError
-from jumpnet.expressions import shorten
 from jumpnet.fe.features import PieceFields, fields_of
 from jumpnet.fields import Field, TensorField
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
+from jumpnet.guard.text import shorten
 from jumpnet.models import Frozen, Network, frozen_values, site_values
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem, Supplement

@@ -1,5 +1,6 @@
 """Solutions as files: safetensors for the numbers, JSON in its header for everything else. Parsed, never executed."""
 
+import math
 from os import PathLike
 from typing import Any
 
@@ -10,8 +11,9 @@ from jumpnet.errors import JumpnetError, SolutionError
 from jumpnet.fe.storage import element_functions, elements_from, store_elements
 from jumpnet.fields import field_from_spec, tensor_from_spec
 from jumpnet.geometry import Partition
+from jumpnet.guard.budget import Budget, bounded
 from jumpnet.models import Frozen, Network, network_from_spec, network_spec
-from jumpnet.models.checked import whole
+from jumpnet.models.checked import finite, listed, number, plain, text, whole
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem, Supplement
 from jumpnet.rows import Sites
@@ -39,8 +41,15 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         ) from None
 
 
-def load(path: str | PathLike[str]) -> Solution:
-    """Read a solution back; it evaluates bit for bit, without the code that stated the problem."""
+def load(path: str | PathLike[str], *, budget: Budget | None = None) -> Solution:
+    """Read a solution back; it evaluates bit for bit, without the code that stated the problem.
+
+    Reading is bounded in time and memory; `budget` allows more, or less.
+    """
+    return bounded(budget, lambda: _load(path), what=repr(str(path)))
+
+
+def _load(path: str | PathLike[str]) -> Solution:
     header, tensors = read(path, SOLUTION)
     try:
         return _fitting(_solution(header, tensors))
@@ -101,28 +110,37 @@ def _solution(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Solutio
         network=network,
         theta=theta,
         atlas=Atlas.from_spec(header["charts"]),
-        scale=float(header["scale"]),
+        scale=_scale(header["scale"]),
         dim=whole("dim", header["dim"], MOST_DIMENSIONS),
         pieces=whole("pieces", header["pieces"]),
         partition=partition,
         tensors=tuple(None if tensor is None else tensor_from_spec(tensor) for tensor in header["tensors"]),
         status=Status[header["status"]],
-        loss=float(header["loss"]),
-        steps=int(header["steps"]),
-        history=History(tuple(header["terms"]), **columns),
+        loss=number("loss", header["loss"]),
+        steps=whole("steps", header["steps"], LARGEST_COUNT),
+        history=History(tuple(text("terms", term) for term in listed("terms", header["terms"])), **columns),
         seed=whole("seed", header["seed"], LARGEST_SEED),
-        held_out=tuple(
-            Residual(str(term), int(rows), float(physical), float(scaled))
-            for term, rows, physical, scaled in header["held_out"]
-        ),
-        held_out_loss=float(header["held_out_loss"]),
-        estimate=float(header.get("estimate", "nan")),
+        held_out=tuple(map(_residual, listed("held_out", header["held_out"]))),
+        held_out_loss=number("held_out_loss", header["held_out_loss"]),
+        estimate=number("estimate", header.get("estimate", math.nan)),
         problem=problem,
         exact=None if header["exact"] is None else tuple(field_from_spec(item) for item in header["exact"]),
         settings=_settings(header["settings"]),
-        missing=tuple(map(str, header["missing"])),
+        missing=tuple(text("missing", one) for one in listed("missing", header["missing"])),
         supplement=_supplement(header),
     )
+
+
+def _scale(value: Any) -> float:
+    if not finite("scale", value) > 0:
+        raise SolutionError(f"the file says scale = {value:g}, not a positive number; it is damaged or forged.")
+    return float(value)
+
+
+def _residual(entry: list[Any]) -> Residual:
+    term, rows, physical, scaled = entry
+    numbers = number("residual", physical), number("residual", scaled)
+    return Residual(text("term", term), whole("rows", rows, LARGEST_COUNT), *numbers)
 
 
 def _network(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Network | Frozen:
@@ -139,19 +157,29 @@ def _supplement(header: dict[str, Any]) -> Supplement:
     return Supplement() if spec is None else Supplement.from_spec(spec, int(header["dim"]), int(header["pieces"]))
 
 
-def _settings(spec: dict[str, Any]) -> dict[str, Any]:
-    """The settings, of which the report uses some as numbers."""
-    if "interior" in spec:
-        whole("interior", spec["interior"], LARGEST_COUNT)
-    return spec | {"trials": [_trial(trial) for trial in spec["trials"]]} if "trials" in spec else dict(spec)
+def _settings(spec: Any) -> dict[str, Any]:
+    """The settings: notes that are shown, of which the report uses some as numbers or texts."""
+    found = plain("settings", spec)
+    if not isinstance(found, dict):
+        raise SolutionError("the settings in the file are not a table; it is damaged or forged.")
+    for name in ("interior", "boundary", "interface", "minimum", "unknowns"):
+        if found.get(name) is not None:
+            whole(name, found[name], LARGEST_COUNT)
+    if found.get("seconds") is not None:
+        number("seconds", found["seconds"])
+    if "reasons" in found:
+        found["reasons"] = [str(reason) for reason in listed("reasons", found["reasons"])]
+    if "trials" in found:
+        found["trials"] = [_trial(trial) for trial in listed("trials", found["trials"])]
+    return found
 
 
 def _trial(spec: dict[str, Any]) -> dict[str, Any]:
-    known = {"estimate": float(spec["estimate"])} if "estimate" in spec else {}
+    known = {name: number(name, spec[name]) for name in ("estimate", "difference") if name in spec}
     return spec | {
         "seed": whole("seed", spec["seed"], LARGEST_SEED),
         "steps": whole("steps", spec["steps"], LARGEST_COUNT),
-        "held_out_loss": float(spec["held_out_loss"]),
+        "held_out_loss": number("held_out_loss", spec["held_out_loss"]),
         "status": Status[spec["status"].upper()].name.lower(),
         **known,
     }

@@ -1,0 +1,208 @@
+"""What interruptions leave behind, and what many solves do to a process; the figures of docs/security.md.
+
+python benchmarks/robustness.py interrupts --count 50     Ctrl-C at random moments of `jumpnet solve`
+python benchmarks/robustness.py kills --count 20          SIGKILL in training, saving and reporting
+python benchmarks/robustness.py soak --count 2000         solves in one process
+"""
+
+import argparse
+import gc
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FILE = ROOT / "examples" / "cylinder.toml"
+COMMAND = [sys.executable, "-m", "jumpnet"]
+TRAINING = '\n[solve]\nmethod = "train"\nneurons = 60\nsteps = 100000\ntol = 1e-15\n'
+
+
+def whole(folder: Path) -> list[str]:
+    """Files in a folder that are cut off or unfinished."""
+    import jumpnet as jn
+
+    bad = []
+    for path in folder.rglob("*") if folder.exists() else ():
+        if path.suffix == ".part":
+            bad.append(f"{path.name}: unfinished")
+        elif path.suffix == ".jumpnet":
+            try:
+                jn.load(path)
+            except jn.JumpnetError as problem:
+                bad.append(f"{path.name}: {problem}")
+        elif path.suffix == ".html" and not path.read_bytes().rstrip().endswith(b"</html>"):
+            bad.append(f"{path.name}: cut off")
+        elif path.suffix == ".png" and not path.read_bytes().endswith(b"IEND\xaeB`\x82"):
+            bad.append(f"{path.name}: cut off")
+    return bad
+
+
+def interrupts(count: int, latest: float, seed: int) -> int:
+    """Ctrl-C at random moments; how the processes end."""
+    chance, codes, slow, bad = random.Random(seed), Counter(), [], []
+    for number in range(count):
+        moment = chance.uniform(0.0, latest)
+        with tempfile.TemporaryDirectory() as name:
+            problem = Path(name) / "long.toml"
+            problem.write_text(FILE.read_text(encoding="utf-8") + (TRAINING if number % 2 else ""), encoding="utf-8")
+            command = [*COMMAND, "solve", str(problem), "-o", f"{name}/out"]
+            with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+                try:
+                    process.wait(moment)
+                    finished = True
+                except subprocess.TimeoutExpired:
+                    finished = False
+                sent = time.monotonic()
+                if not finished:
+                    process.send_signal(signal.SIGINT)
+                _, told = process.communicate(timeout=300)
+            code = process.returncode
+            # A process that the signal itself has ended: the interpreter had not come to us yet. 130 for a shell.
+            shown = "finished before" if finished else "130, by the signal" if code == -signal.SIGINT else str(code)
+            codes[shown] += 1
+            if not finished:
+                slow.append(time.monotonic() - sent)
+            bad += whole(Path(name))
+            if not finished and code not in (130, -signal.SIGINT):
+                print(f"  after {moment:.2f} s: {code} {told[-300:]}", flush=True)
+            elif "Traceback" in told and code == 130:
+                print(f"  after {moment:.2f} s: a traceback beside code 130: {told[-300:]}", flush=True)
+    print(f"interrupts: {dict(codes)}, slowest to end {max(slow, default=0.0):.1f} s, damaged files {bad}", flush=True)
+    return 0 if not bad and set(codes) <= {"130", "130, by the signal", "finished before"} else 1
+
+
+WRITER = """
+import sys, numpy as np
+import jumpnet as jn
+from jumpnet.reporting import write_report
+solution = jn.load(sys.argv[1])
+print("ready", flush=True)
+for k in range(10**6):
+    solution.save(sys.argv[2]) if sys.argv[3] == "saving" else write_report(solution, sys.argv[2])
+"""
+TRAINER = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import jumpnet as jn
+from jumpnet.driver import checkpoint
+checkpoint.EVERY = 0.02
+parts = jn.Partition.chain([0.0, 0.5, 1.0])
+problem = jn.Problem(parts, A=[1.0, 2.0], f=["sin(9*x1)", 1.0], boundary=jn.Dirichlet(0.0))
+options = dict(model=jn.models.CategoricalEmbedding(neurons=20), points=(100, 2, 2), verify=False, seed=3)
+print("ready", flush=True)
+options["optimizer"] = jn.optim.LevenbergMarquardt(tol=0.0, steps=int(sys.argv[2]))
+solution = jn.solve(problem, checkpoint=sys.argv[1], **options)
+print(solution.theta.tobytes().hex()[:4000])
+"""
+
+
+def killed(script: str, arguments: list[str], moment: float) -> str | None:
+    """Run a script and kill it so long after it is ready; what it printed, if it came to its end."""
+    with subprocess.Popen([sys.executable, "-c", script, *arguments], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        try:
+            process.wait(moment)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            return None
+        return process.stdout.read()
+
+
+def kills(count: int, seed: int) -> int:
+    """SIGKILL; what was there before or after is there, and the next run leaves no unfinished file."""
+    import jumpnet as jn
+
+    chance, bad = random.Random(seed), []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        expected, done = killed(TRAINER, [f"{name}/whole.ckpt", "400"], 600.0), 0
+        resumed = None
+        for _ in range(count):
+            resumed = killed(TRAINER, [f"{name}/run.ckpt", "400"], chance.uniform(0.05, 1.0))
+            done += resumed is None
+        resumed = resumed or killed(TRAINER, [f"{name}/run.ckpt", "400"], 600.0)
+        same = resumed == expected
+        left = [path.name for path in folder.glob(".*.part")]
+        print(f"kills in training: {done} of {count} runs killed, the last ends bit for bit: {same}, left: {left}")
+        bad += left + ([] if same else ["training"])
+        first = folder / "first.jumpnet"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            jn.read_file(FILE).solve(tol=1e-4).save(first)
+        for what, target in (("saving", folder / "a.jumpnet"), ("reporting", folder / "a.html")):
+            damaged: list[str] = []
+            for _ in range(count):
+                killed(WRITER, [str(first), str(target), what], chance.uniform(0.0, 0.5 if what == "saving" else 6.0))
+                damaged += [entry for entry in whole(folder) if "unfinished" not in entry]
+            unfinished = len(list(folder.glob(".*.part")))
+            jn.load(first).save(folder / "b.jumpnet")
+            left = [path.name for path in folder.glob(".*.part")]
+            print(
+                f"kills in {what}: {count}, damaged {damaged}, unfinished {unfinished}, after the next writing {left}"
+            )
+            bad += damaged + left
+    return 1 if bad else 0
+
+
+def soak(count: int) -> int:
+    """Many solves of changing problems in one process."""
+    import jumpnet as jn
+    from jumpnet.guard.budget import resident
+
+    warnings.simplefilter("ignore")
+
+    def descriptors() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    def one(number: int) -> None:
+        chance = random.Random(number)
+        k, radius = chance.uniform(0.01, 100.0), chance.uniform(0.1, 0.5)
+        if number % 4 == 0:
+            parts = jn.Partition.chain([0.0, chance.uniform(0.2, 0.8), 1.0])
+            problem = jn.Problem(parts, A=[1.0, k], f=["sin(3*x1)", 1.0], boundary=jn.Dirichlet(0.0))
+        else:
+            disk = jn.Disk((chance.uniform(-0.2, 0.2), 0.1), radius)
+            parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [disk])
+            problem = jn.Problem(parts, A=[1.0, k], boundary=jn.Dirichlet("x1 + x2**2"))
+        solution = jn.solve(problem, tol=1e-3, verify=number % 10 == 1)
+        solution([[0.3]] if problem.dim == 1 else [[0.3, 0.2]])
+
+    began, memory = time.perf_counter(), {}
+    for number in range(count):
+        one(number)
+        if number + 1 in (100, count) or (number + 1) % 200 == 0:
+            gc.collect()
+            memory[number + 1] = resident() / 1e6
+            print(
+                f"  {number + 1} solves, {memory[number + 1]:.0f} MB, {threading.active_count()} threads, "
+                f"{descriptors()} descriptors, {time.perf_counter() - began:.0f} s",
+                flush=True,
+            )
+    growth = memory[count] / memory[min(100, count)] - 1.0
+    print(f"soak: {count} solves, memory {100 * growth:+.1f} % since the hundredth", flush=True)
+    return 0 if growth < 0.05 else 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("interrupts", "kills", "soak"))
+    parser.add_argument("--count", type=int)
+    parser.add_argument("--latest", type=float, default=10.0, help="seconds until the latest Ctrl-C")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    if given.what == "interrupts":
+        return interrupts(given.count or 50, given.latest, given.seed)
+    return kills(given.count or 20, given.seed) if given.what == "kills" else soak(given.count or 2000)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
