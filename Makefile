@@ -16,7 +16,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 SECONDS ?= 600
-.PHONY: help install demo test test-all test-browser fuzz check lint types layers docs bench gallery reproduction format clean distclean
+.PHONY: help install demo test quick-tests test-all test-browser fuzz check lint types layers docs bench gallery reproduction format clean distclean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -36,11 +36,18 @@ $(STAMP): pyproject.toml
 demo: install ## solve two problems and write the pictures to demo-output/
 	$(BIN)/jumpnet demo -o demo-output
 
-test: check ## all checks, then the tests that are not slow
-	$(BIN)/python -m pytest -m "not slow and not browser" -n $(JOBS) --dist loadfile
+# A whole file goes to one worker, as its tests share what was solved and compiled; tests/conftest.py says which first.
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-test-all: check ## all checks, then every test
-	$(BIN)/python -m pytest -m "not browser" -n $(JOBS) --dist loadfile
+# Two things at a time: pyright and the docs build keep one core busy for as long as a third of the tests.
+test: install ## all checks, and beside them the tests that are not slow (6 minutes on 2 cores)
+	@$(MAKE) --no-print-directory -j2 lint types quick-tests layers docs
+
+quick-tests: install
+	$(PYTEST) -m "not slow and not browser"
+
+test-all: check ## all checks, then every test, compiled with all optimisations
+	JUMPNET_TEST_OPTIMISED=1 $(PYTEST) -m "not browser"
 
 test-browser: install ## the reports in chromium, which is installed from Debian if it is missing
 	tests/browser/install

@@ -47,6 +47,7 @@ def saved(tmp_path_factory):
             optimizer=jn.optim.LevenbergMarquardt(steps=20),
             points=(80, 30, 30),
             charts="box",
+            verify=False,
         )
     path = tmp_path_factory.mktemp("saved") / "disk.jumpnet"
     solution.save(path)

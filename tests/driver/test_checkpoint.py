@@ -24,7 +24,7 @@ from jumpnet.solution.files import CHECKPOINT
 
 MODEL = jn.models.CategoricalEmbedding(neurons=8)
 # Three starts of 60 steps, then the best of them.
-LONG = LevenbergMarquardt(steps=420, tol=0.0, stall=None)
+LONG = LevenbergMarquardt(steps=260, tol=0.0, stall=None)
 OPTIONS: dict[str, Any] = {"model": MODEL, "optimizer": LONG, "points": (50, 2, 1)}
 OPTIMIZERS = {
     "LM": LONG,
@@ -89,7 +89,9 @@ def test_a_run_interrupted_again_and_again_ends_with_the_same_bits(
     assert len(list(tmp_path.iterdir())) == 1, "nothing is left lying about"
 
 
-@pytest.mark.parametrize("step", [1, 2, 59, 60, 61, 120, 180, 181, 200, 419])
+@pytest.mark.parametrize(
+    "step", [1, 60, 181, 259, *(pytest.param(step, marks=pytest.mark.slow) for step in (2, 59, 61, 120, 180, 200))]
+)
 def test_an_interruption_at_any_place_is_harmless(
     chain: jn.Problem, undisturbed: jn.Solution, tmp_path: Path, step: int
 ) -> None:
@@ -174,7 +176,7 @@ def test_a_crash_of_the_users_own_function_loses_only_what_was_not_written(
 def test_trials_share_a_checkpoint(chain: jn.Problem, tmp_path: Path, workers: int) -> None:
     path, options = tmp_path / "run.ckpt", OPTIONS | {"trials": 3, "workers": workers, "seed": 4}
     whole = jn.solve(chain, **options)
-    for after in (100, 500, 300):
+    for after in (100, 300, 200):
         jn.solve(chain, **options, checkpoint=path, progress=Interrupt(after))
     found = jn.solve(chain, **options, checkpoint=path)
     assert same(found, whole) and found.settings["trials"] == whole.settings["trials"]
@@ -202,10 +204,10 @@ warnings.simplefilter("ignore")
 checkpoint.EVERY = 0.02
 path, out = sys.argv[1:]
 problem = jn.manufactured(jn.Partition.chain([0.0, 0.6, 1.0]), ["x**2", "exp(x)"], A=[1.0, 10.0])
-optimizer = jn.optim.LevenbergMarquardt(steps=1500, tol=0.0, stall=None)
+optimizer = jn.optim.LevenbergMarquardt(steps=600, tol=0.0, stall=None)
 started = lambda record, best: print(record.step, flush=True)
 found = jn.solve(problem, model=jn.models.CategoricalEmbedding(neurons=8), optimizer=optimizer, points=(50, 2, 1),
-                 checkpoint=path or None, progress=started)
+                 checkpoint=path or None, progress=started, verify=False)
 found.save(out)
 """
 
@@ -246,7 +248,7 @@ needs_kill = pytest.mark.skipif(os.name == "nt", reason="no SIGKILL here")
 
 @needs_kill
 def test_a_killed_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
-    killed_and_resumed(tmp_path, kills=3)
+    killed_and_resumed(tmp_path, kills=2)
 
 
 @needs_kill
@@ -286,7 +288,7 @@ def refusal(problem: jn.Problem, path: Path, **changes: Any) -> str:
         ({"weights": "paper"}, "problem, points or weights"),
         ({"model": jn.models.CategoricalEmbedding(neurons=9)}, "model"),
         ({"charts": "box"}, "charts"),
-        ({"optimizer": LevenbergMarquardt(steps=421, tol=0.0, stall=None)}, "optimizer"),
+        ({"optimizer": LevenbergMarquardt(steps=261, tol=0.0, stall=None)}, "optimizer"),
         ({"preset": "paper"}, "number of starts"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -407,7 +409,7 @@ def test_a_full_disk_is_one_warning_and_costs_nothing(
         warnings.simplefilter("always")
         found = jn.solve(chain, **OPTIONS, checkpoint=path)
     said = [str(one.message) for one in told if "checkpoint" in str(one.message)]
-    assert len(said) == 1 and "No space left" in said[0] and "\n" not in said[0] and len(calls) > 400
+    assert len(said) == 1 and "No space left" in said[0] and "\n" not in said[0] and len(calls) > 250
     assert same(found, undisturbed)
     assert [entry.name for entry in tmp_path.iterdir()] == ["run.ckpt"]
     assert same(jn.solve(chain, **OPTIONS, checkpoint=path), undisturbed), "written again once there was room"

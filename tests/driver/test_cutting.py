@@ -18,7 +18,8 @@ def without_powers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(features, "corner_parts", lambda *_: iter(()))
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.usefixtures("without_powers")
 def test_four_materials_at_a_point_with_an_exact_solution(seed: int, tmp_path: Any) -> None:
     """u ~ r^(2/3): whole pieces converge slowly, cells that shrink towards the point reach the tolerance."""
@@ -33,6 +34,7 @@ def test_four_materials_at_a_point_with_an_exact_solution(seed: int, tmp_path: A
     assert np.array_equal(loaded(x), solution(x)) and np.array_equal(loaded.grad(x), solution.grad(x))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_powers")
 @pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
 def test_the_estimate_is_honest_where_the_tolerance_is_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,6 +45,7 @@ def test_the_estimate_is_honest_where_the_tolerance_is_out_of_reach(monkeypatch:
     assert solution.estimate >= solution.errors().l2 / 10
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_powers")
 def test_a_good_conductor_that_floats() -> None:
     """A square of conductivity 100 that is heated: all of its heat must arrive outside.
@@ -64,6 +67,7 @@ def test_a_good_conductor_that_floats() -> None:
     assert solution(np.zeros((1, 2)))[0] == pytest.approx(0.1, abs=0.02)
 
 
+@pytest.mark.slow
 def test_a_cusp_with_constant_coefficients_agrees_with_itself_refined() -> None:
     problem = jn.Problem(problems.pde2().partition, A=[1.0, 10.0], f=1.0, boundary=jn.Dirichlet(0.0))
     loose, tight = (jn.solve(problem, tol=tol, optimizer=jn.optim.Direct()) for tol in (1e-2, 1e-4))
@@ -78,6 +82,7 @@ def test_smooth_problems_are_not_cut() -> None:
     assert solution.status is jn.Status.CONVERGED and "cells" not in solution.settings["method"]
 
 
+@pytest.mark.slow
 def test_a_coating_of_a_hundred_thousandth_of_the_domain() -> None:
     """A coated disk in a disk, u = x1 on its edge: in every layer u = (p + q/r^2) x1."""
     outer, inner, k = 0.5, 0.5 - 1e-5, 1e5

@@ -45,7 +45,7 @@ def test_meshes_keep_their_volume_and_are_continuous(dim, cells, change):
     elif change == "graded":
         if dim == 3:
             pytest.skip("only triangles are graded")
-        mesh = mesh.graded(0, 3)
+        mesh = mesh.graded([0], 3)
     xi, w = gauss(dim, 5)
     assert mesh.sound
     assert abs(np.sum(w * np.abs(np.linalg.det(mesh.jacobians(xi)))) - 1) < 1e-12

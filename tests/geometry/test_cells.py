@@ -96,6 +96,7 @@ def test_named_parts_of_the_boundary_are_those_of_the_partition() -> None:
     assert set(name) == {"hot", "foot", "x1-", "x1+", "x2-", "x2+"}
 
 
+@pytest.mark.slow
 def test_nothing_of_a_needle_is_missed() -> None:
     """Cells towards the cusp of the heart: the needle is a hundredth of a leaf there, and narrower at its tip."""
     cells, tip = Cells.whole(PARTITIONS["heart"]()), np.array([[-0.25, 0.0]])

@@ -7,11 +7,13 @@ import logging
 import os
 import shlex
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -24,6 +26,7 @@ from jumpnet.guard.writing import check_writable
 if TYPE_CHECKING:
     from jumpnet.optim import Status
 
+FIRST_WORD, LAST_WORD = 2.0, 16.0  # seconds between lines about what takes long, at first and at most
 SOLVED, NOT_CONVERGED, BAD_INPUT, FAULT = 0, 1, 2, 3
 UNREAD = 141  # whoever read the output has gone (`| head`); 128 + 13, as programs end that the system ends for that
 PLAIN_WIDTH = 120  # where there is no terminal to ask
@@ -103,6 +106,32 @@ class Session:
         """Which files were made."""
         if self.written and not self.quiet:
             self.say("wrote " + "\n      ".join(str(path) for path in self.written))
+
+    @contextmanager
+    def waiting(self, what: str) -> Iterator[None]:
+        """Say what is going on as long as it lasts: on a terminal with a clock, elsewhere a line now and then."""
+        if self.quiet:
+            yield
+            return
+        began, done = time.perf_counter(), Event()
+
+        def tell() -> None:
+            pause = FIRST_WORD
+            while not done.wait(pause):
+                self.tell(f"{what}, {time.perf_counter() - began:.0f} s")
+                pause = min(2 * pause, LAST_WORD)
+
+        if self.err.is_terminal:
+            with self.err.status(what):
+                yield
+            return
+        teller = Thread(target=tell, daemon=True)
+        teller.start()
+        try:
+            yield
+        finally:
+            done.set()
+            teller.join()
 
     @contextmanager
     def progress(self, name: str, total: int) -> Iterator[Any]:

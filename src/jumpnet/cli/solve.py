@@ -31,9 +31,12 @@ def run(
         session.keep(folder / f"{read.name}.jumpnet")
     if exit_code(solution.status) == INTERRUPTED or interrupts.asked():
         raise KeyboardInterrupt
-    found = results(read, solution)
+    image = read.file.image is not None and read.file.image.resolution
+    with session.waiting("quantities" + (", also at half the resolution of the image" if image else "")):
+        found = results(read, solution)
     if folder is not None:
-        write(read, solution, found, folder, session.keep, session.command)
+        with session.waiting("report and pictures"):
+            write(read, solution, found, folder, session.keep, session.command)
     if as_json:
         session.say_json(found)
     else:

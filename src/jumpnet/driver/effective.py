@@ -1,19 +1,25 @@
 """`effective_tensor`: the cell problems of a periodic box, one for each direction, and the tensor that they give."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 
 from jumpnet.driver.progress import Progress
 from jumpnet.driver.solving import solve
+from jumpnet.driver.verify import Verify
+from jumpnet.engines.fem import FEM
 from jumpnet.errors import ProblemError
 from jumpnet.fields import ConstantField, is_zero
 from jumpnet.geometry import Box, Interval, Partition
-from jumpnet.problem import Jump, Periodic, Problem, inputs
-from jumpnet.problem.conditions import GivenOnBoundary, GivenOnInterface, Pair
+from jumpnet.problem import Dirichlet, Jump, Neumann, Periodic, Problem, inputs
+from jumpnet.problem.conditions import Condition, GivenOnBoundary, GivenOnInterface, Pair
 from jumpnet.solution import Solution
-from jumpnet.solution.effective import EffectiveTensor, bounds_of
+from jumpnet.solution.effective import CONDITIONS, EffectiveTensor, bounds_of
+from jumpnet.solution.quantities import means
+
+Boundary = Literal["periodic", "linear", "flux", "mixed"]
 
 # The estimate is this many times what the signs of error suggest.
 ROOM = 3.0
@@ -24,41 +30,76 @@ def effective_tensor(
     A: Any = 1.0,
     jumps: Jump | Mapping[Pair, Jump] = Jump(),
     *,
+    boundary: Boundary = "periodic",
     div_A: Any = None,
     constants: Mapping[str, float] | None = None,
-    tol: float = 1e-8,
+    tol: float | None = None,
     seed: int = 0,
     known: Solution | None = None,
+    resolution: bool = False,
+    method: str | FEM = "auto",
     progress: bool | Progress = False,
 ) -> EffectiveTensor:
-    """The effective tensor of a periodic cell: T with <A grad u> = T <grad u>.
+    """The effective tensor of a box: T with <A grad u> = T <grad u>, angles for means over the box.
 
-    `parts` is the cell, a box cut into pieces that goes on periodically (pieces may be cut by its sides); `A` is that
-    of `Problem`, `jumps` may hold contact resistances (`Jump(R=...)`, no v and no w). For each direction the problem
-    with that unit mean gradient is solved to `tol`; `known` may be a solution of one of them, with the same `A` and
-    `jumps`, which is then not solved again. The result's `bounds` are those of Voigt, Reuss and Hashin and
-    Shtrikman; `violated` names those that are broken.
+    `parts` is a box cut into pieces; `A` is that of `Problem`, `jumps` may hold contact resistances (`Jump(R=...)`, no
+    v and no w). With `boundary="periodic"` the box is a cell that goes on periodically (pieces may be cut by its sides).
+    A sample that does not has an apparent tensor: "linear" is u = x_k on the boundary, "flux" is A grad u . n = n_k,
+    "mixed" is u = x_k on the two sides across x_k with the others insulated, as in an experiment; the first is not
+    below and the second not above that of a larger sample.
+
+    For each direction one problem is solved to `tol` (by default 1e-8, of label images 1e-3) by `method`; `known` may
+    be the solution of a periodic one, with the same `A` and `jumps`, which is then not solved again. With `resolution`
+    the tensor of the label image at half its resolution is computed too; the difference is the result's `resolution`.
+    The result's `bounds` are those of Voigt, Reuss and (of periodic cells) Hashin and Shtrikman; `violated` names those
+    that are broken.
     """
     parts = inputs.partition(parts)
     if not isinstance(parts.domain, Box | Interval):
         raise ProblemError(f"the domain of a periodic cell is a Box, not a {type(parts.domain).__name__}.")
+    if boundary not in CONDITIONS:
+        raise ProblemError(f'boundary is {boundary!r}; choose "periodic", "linear", "flux" or "mixed".')
+    goal = (1e-8 if parts.pixel is None else 1e-3) if tol is None else tol
+
+    def solved(parts: Partition, verify: Verify) -> list[Solution]:
+        found = []
+        for axis in range(parts.dim):
+            conditions = _conditions(parts, axis, boundary)
+            mean = 0.0 if boundary == "flux" else None
+            problem = Problem(parts, A, boundary=conditions, jumps=jumps, div_A=div_A, constants=constants, mean=mean)
+            if axis == 0:
+                _check_jumps(problem)
+            if verify and known is not None and boundary == "periodic" and _is_cell_problem(known, axis):
+                found.append(known)
+            else:
+                options: dict[str, Any] = {"tol": goal, "seed": seed, "method": method, "verify": verify}
+                found.append(solve(problem, progress=progress, **options))
+        return found
+
+    result = tensor_of(solved(parts, "auto"), boundary)
+    if not resolution:
+        return result
+    coarse = tensor_of(solved(parts.coarsened(), False), boundary)
+    return replace(result, resolution=float(np.abs(result.tensor - coarse.tensor).max()))
+
+
+def _conditions(parts: Partition, axis: int, boundary: Boundary) -> dict[str, Condition]:
+    """The conditions under which the mean gradient (or, with "flux", the mean flux) is along an axis."""
     lower, upper = (np.asarray(end, float) for end in parts.bounds)
-    length = upper - lower
-    solutions = []
-    for axis in range(parts.dim):
-        sides = {f"x{k + 1}": Periodic(float(length[k]) * (k == axis)) for k in range(parts.dim)}
-        problem = Problem(parts, A, boundary=sides, jumps=jumps, div_A=div_A, constants=constants)
-        if axis == 0:
-            _check_jumps(problem)
-        if known is not None and _is_cell_problem(known, axis):
-            solutions.append(known)
-        else:
-            solutions.append(solve(problem, tol=tol, seed=seed, progress=progress))
-    return tensor_of(solutions)
+    if boundary == "periodic":
+        return {f"x{k + 1}": Periodic(float(upper[k] - lower[k]) * (k == axis)) for k in range(parts.dim)}
+    if boundary == "linear":
+        return {f"x{k + 1}": Dirichlet(f"x{axis + 1}") for k in range(parts.dim)}
+    found: dict[str, Condition] = {f"x{k + 1}": Neumann(0.0) for k in range(parts.dim) if k != axis}
+    for side, sign, end in (("-", -1.0, lower), ("+", 1.0, upper)):
+        found[f"x{axis + 1}{side}"] = Neumann(sign) if boundary == "flux" else Dirichlet(float(end[axis]))
+    return found
 
 
-def tensor_of(solutions: list[Solution]) -> EffectiveTensor:
+def tensor_of(solutions: list[Solution], boundary: Boundary = "periodic") -> EffectiveTensor:
     """The tensor of the solutions of all cell problems, in order."""
+    if boundary != "periodic":
+        return _apparent(solutions, boundary)
     problem = solutions[0].problem
     assert problem is not None
     parts, d = problem.partition, problem.dim
@@ -80,6 +121,28 @@ def tensor_of(solutions: list[Solution]) -> EffectiveTensor:
     bounds = bounds_of(problem)
     estimate = ROOM * max(asymmetry, across) + quadrature + relative * float(np.abs(found).max())
     return EffectiveTensor((found + found.T) / 2, asymmetry, estimate, bounds, tuple(solutions))
+
+
+def _apparent(solutions: list[Solution], boundary: Boundary) -> EffectiveTensor:
+    """The tensor of a sample: mean fluxes against mean gradients."""
+    problem = solutions[0].problem
+    assert problem is not None
+    gradients, fluxes, relative = [], [], 0.0
+    for solution in solutions:
+        gradient, flux = means(solution)
+        gradients.append(gradient)
+        fluxes.append(flux)
+        lower, upper = (np.asarray(end, float) for end in problem.partition.bounds)
+        size = float(np.linalg.norm(upper - lower)) / 4 * float(np.abs(gradient).max())  # of u, about
+        relative = float(np.maximum(relative, solution.estimate / size))  # nan, unknown, stays nan
+    found = np.linalg.solve(np.array(gradients), np.array(fluxes)).T  # T G^T = F^T, row by row
+    asymmetry = float(np.abs(found - found.T).max())
+    bounds = replace(bounds_of(problem), hashin_shtrikman=None)  # which are for periodic cells
+    # Samples with insulated sides have tensors that need not be symmetric: that is then no sign of error.
+    doubt = 0.0 if boundary == "mixed" else ROOM * asymmetry
+    estimate = doubt + relative * float(np.abs(found).max())
+    tensor = found if boundary == "mixed" else (found + found.T) / 2
+    return EffectiveTensor(tensor, asymmetry, estimate, bounds, tuple(solutions), boundary)
 
 
 def _is_cell_problem(known: Solution, axis: int) -> bool:

@@ -17,8 +17,11 @@ from scipy.spatial import KDTree
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.simplex import FEW, Lagrange, dubiner, lagrange
 
-NEWTON = 12  # steps from a point to its reference coordinates
-WALK = 40  # elements on the way
+NEWTON = 16  # steps from a point to its reference coordinates
+NEW_SLOPES, KEPT_SLOPES = 2, 8  # of which the first have slopes of their own, those up to here the last one's
+START = 0.5  # how far beyond an element that is curved the first guess may be
+SETTLED = 1e-13  # a step below is the last one
+WALK, STRAYING = 40, 6  # elements on the way; of those at first, which may lead away from the point
 LOST, AROUND = 1e-3, 60  # points farther outside are looked for in the elements of so many nodes around
 INSIDE = 1e-10  # barycentric coordinates above minus this are inside
 FAR = 3.0  # reference coordinates are kept within this distance of the simplex, where maps of curved elements go astray
@@ -108,7 +111,7 @@ class Locator:
         outside = _outside(xi)
         best = Located(element.copy(), xi.copy(), outside.copy())
         going = np.flatnonzero(outside > INSIDE)
-        for _ in range(WALK):
+        for walked in range(WALK):
             if not len(going):
                 break
             bary = np.concatenate([1.0 - xi[going].sum(axis=1, keepdims=True), xi[going]], axis=1)
@@ -119,29 +122,36 @@ class Locator:
             element[going] = mesh.neighbours[element[going], face]
             xi[going] = self._inverse(x[going], element[going])
             outside[going] = _outside(xi[going])
-            better = going[outside[going] < best.outside[going]]
+            nearer = outside[going] < best.outside[going]
+            better = going[nearer]
             best.element[better], best.xi[better], best.outside[better] = (
                 element[better], xi[better], outside[better],
             )  # fmt: skip
-            going = going[outside[going] > INSIDE]
+            # Points beyond a curved wall go to and fro between elements: no farther once they come no nearer.
+            going = going[(outside[going] > INSIDE) & (nearer | (walked < STRAYING))]
         return best
 
     def _inverse(self, x: Places, element: Labels) -> Places:
         """Reference coordinates of points in elements: straight ones at once, others by Newton's method."""
         mesh, d = self.mesh, self.mesh.dim
-        xi = np.full((len(x), d), 1.0 / (d + 1))
-        simple, todo = np.flatnonzero(mesh.straight[element]), np.flatnonzero(~mesh.straight[element])
         first, inverse = self._affine
-        xi[simple] = np.einsum("nij,nj->ni", inverse[element[simple]], x[simple] - first[element[simple]])
-        xi[simple] = np.clip(xi[simple], -FAR, 1.0 + FAR)
-        for _ in range(NEWTON if mesh.order > 1 else 1):
+        xi = np.einsum("nij,nj->ni", inverse[element], x - first[element])
+        xi = np.clip(xi, -FAR, 1.0 + FAR)
+        todo = np.flatnonzero(~mesh.straight[element])
+        if not len(todo):
+            return xi
+        xi[todo] = np.clip(xi[todo], -START, 1.0 + START)
+        J = np.empty((len(todo), d, d))
+        for step in range(NEWTON):
+            if step < NEW_SLOPES or step >= KEPT_SLOPES:  # gradients take five times as long as values
+                J = np.einsum("nkj,nki->nij", mesh.basis.gradient(xi[todo]), mesh.nodes[element[todo]])
+            image = np.einsum("nk,nki->ni", mesh.basis.value(xi[todo]), mesh.nodes[element[todo]])
+            move = solved(J, x[todo] - image)
+            xi[todo] = np.clip(xi[todo] + move, -FAR, 1.0 + FAR)
+            going = np.abs(move).max(axis=1) > SETTLED
+            todo, J = todo[going], J[going]
             if not len(todo):
                 break
-            image = np.einsum("nk,nki->ni", mesh.basis.value(xi[todo]), mesh.nodes[element[todo]])
-            J = np.einsum("nkj,nki->nij", mesh.basis.gradient(xi[todo]), mesh.nodes[element[todo]])
-            step = solved(J, x[todo] - image)
-            xi[todo] = np.clip(xi[todo] + step, -FAR, 1.0 + FAR)
-            todo = todo[np.abs(step).max(axis=1) > 1e-13]
         return xi
 
 

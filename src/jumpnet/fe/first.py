@@ -5,8 +5,7 @@ import numpy as np
 from jumpnet.errors import GeometryError
 from jumpnet.fe.fitting import fitted
 from jumpnet.fe.mesh import Mesh
-from jumpnet.fe.meshing import arrays_of, curved_mesh
-from jumpnet.fe.planar import planar_mesh
+from jumpnet.fe.mesher import MeshingError, apart
 from jumpnet.fe.proximity import narrow
 from jumpnet.fe.simplex import gauss
 from jumpnet.geometry import Partition
@@ -34,10 +33,8 @@ def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
     for part, curved in ((1.0, order), (SMALLER, order), (SMALLER, max(order // 2, 2)), (SMALLER**2, 2)):
         try:
             closer = [(place, part * there) for place, there in finer]
-            mesh = arrays_of(curved_mesh(parts, part * size, curved, axes, closer), curved, parts, axes)
-        except GeometryError:
-            raise
-        except Exception as error:  # whatever netgen raises
+            mesh = apart("of_solids", parts, part * size, curved, axes, closer)
+        except MeshingError as error:
             why = f"no mesh could be made ({error})."
             continue
         if not mesh.sound:
@@ -52,12 +49,10 @@ def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
 def _of_paths(
     parts: Partition, size: float, order: int, axes: list[int], finer: list[tuple[np.ndarray, float]]
 ) -> Mesh | None:
-    """The mesh of pieces that are paths, without boolean operations; None where they are not, or it does not come out."""
+    """The mesh of pieces that are paths, without boolean operations; None where nothing comes of that."""
     try:
-        mesh = planar_mesh(parts, size, (order, max(order // 2, 2), 2), axes, finer)
-    except GeometryError:
-        raise
-    except Exception:  # whatever netgen raises: OpenCASCADE may know better
+        mesh = apart("of_paths", parts, size, (order, max(order // 2, 2), 2), axes, finer)
+    except MeshingError:  # OpenCASCADE may know better
         return None
     return None if mesh is None or _lacking(parts, mesh) else mesh
 

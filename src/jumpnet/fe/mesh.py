@@ -5,7 +5,7 @@ element stand in rising order, so edges and faces are seen in the same order fro
 may therefore be mirrored. Refinements cut elements in their reference simplex: the geometry stays the same.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, permutations
@@ -209,6 +209,11 @@ class Mesh:
         corners = np.tile(np.eye(self.dim + 1), (len(self), 1, 1))
         return replace(self, origin=Origin(self, np.arange(len(self)), corners))
 
+    def prolonged(self, values: Float[np.ndarray, "k nodes"], order: int) -> Float[np.ndarray, "m nodes"]:
+        """A function on the mesh that this one was made of, as values at the nodes of these elements."""
+        assert self.origin is not None
+        return self.origin.values(values, order, lagrange(self.dim, order).barycentric[:, 1:])
+
     def refined(self) -> "Mesh":
         """Every element cut at the middles of its edges, into 4 or 8."""
         d = self.dim
@@ -273,25 +278,39 @@ class Mesh:
         ids = np.concatenate([np.stack([named[name][1] for name in part], axis=1) for part in made])
         return np.tile(at, len(made)), share, ids
 
-    def graded(self, vertex: int, levels: int, factor: float = FACTOR) -> "Mesh":
-        """Layers of triangles that shrink towards a vertex by a factor each."""
+    def graded(self, vertices: Sequence[int], levels: int, factor: float = FACTOR) -> "Mesh":
+        """Layers of triangles that shrink by a factor each towards some vertices."""
         mesh = self
         for _ in range(levels):
-            mesh = mesh._one_layer(vertex, factor)
+            for group in mesh._apart(np.asarray(vertices, int)):
+                mesh = mesh._one_layer(group, factor)
         return mesh
 
-    def _one_layer(self, vertex: int, factor: float) -> "Mesh":
-        at, corner = np.nonzero(self.elements == vertex)
+    def _apart(self, vertices: Int[np.ndarray, " k"]) -> Iterator[Int[np.ndarray, " k"]]:
+        """The vertices in groups: no element has two vertices of a group."""
+        left = np.unique(vertices)
+        while len(left):
+            own = np.where(np.isin(self.elements, left), self.elements, -1)
+            # Of the vertices of an element, the highest comes first.
+            waiting = np.unique(own[(own >= 0) & (own < own.max(axis=1, keepdims=True))])
+            yield np.setdiff1d(left, waiting)
+            left = waiting
+
+    def _one_layer(self, vertices: Int[np.ndarray, " k"], factor: float) -> "Mesh":
+        at, corner = np.nonzero(np.isin(self.elements, vertices))
+        if not len(at):
+            return self
         p, q = (corner + 1) % 3, (corner + 2) % 3
+        here = self.elements[at, corner]
         others = np.stack([self.elements[at, p], self.elements[at, q]], axis=1)
-        ring, number = np.unique(others, return_inverse=True)
+        pairs = np.stack([np.repeat(here, 2), others.ravel()], axis=1)
+        _, first, number = np.unique(_keys(pairs), return_index=True, return_inverse=True)
         near = number.reshape(-1, 2) + len(self.same)
-        _, shared = np.unique(self.same[ring], return_inverse=True)
+        _, shared = np.unique(_keys(self.same[pairs[first]]), return_inverse=True)
         same = np.concatenate([self.same, shared + self.same.max() + 1])
         eye = np.eye(3)
         c, P, Q = eye[corner], eye[p], eye[q]
         p1, q1 = c + factor * (P - c), c + factor * (Q - c)
-        here = np.full(len(at), vertex)
         shares = [(c, p1, q1), (p1, P, Q), (p1, Q, q1)]
         ids = [(here, near[:, 0], near[:, 1]), (near[:, 0], *others.T), (near[:, 0], others[:, 1], near[:, 1])]
         made = self._cut(

@@ -33,9 +33,9 @@ def narrow(parts: Partition, size: float) -> list[tuple[Float[np.ndarray, " d"],
     gap, other = _gaps(trace)
     curvature = _curvatures(trace.points, trace.normals, trace.wall)
     both = np.maximum(curvature, np.where(other >= 0, curvature[other], 0.0))
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         wanted = np.sqrt(8 * PART * gap / both)
-    wanted = np.maximum(wanted, LEAST * size)
+    wanted = np.fmax(wanted, LEAST * size)
     return [(trace.points[k], float(wanted[k])) for k in np.flatnonzero(wanted < size)]
 
 

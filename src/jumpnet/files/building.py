@@ -10,7 +10,16 @@ from jumpnet.errors import GeometryError, ProblemError
 from jumpnet.files.messages import suggestion
 from jumpnet.files.naming import naming
 from jumpnet.files.pieces import shapes_of
-from jumpnet.files.schema import File, Filling, ImageEntry, JumpEntry, PeriodicEntry, RobinEntry
+from jumpnet.files.schema import (
+    Background,
+    File,
+    Filling,
+    ImageEntry,
+    JumpEntry,
+    PeriodicEntry,
+    Piece,
+    RobinEntry,
+)
 from jumpnet.files.shapes import make
 from jumpnet.files.values import Scope, at, constants
 from jumpnet.geometry import Box, Interval, Partition
@@ -64,37 +73,27 @@ class Builder:
         """The same, where a label image gives domain and pieces."""
         if file.domain is not None:
             raise ProblemError("domain: the image is the domain already; leave one of them out.")
-        labels = {file.background.label: file.background.name}
-        for name, piece in file.pieces.items():
-            key = f"pieces.{name}"
-            if piece.shape is not None or piece.centers is not None or piece.without or piece.wrap:
-                raise ProblemError(f"{key}.shape: the image gives the shapes; give the label of the piece instead.")
-            if piece.label is None:
-                raise ProblemError(f"{key}.label is missing; add it: the number that the piece has in the image.")
-            if piece.label in labels or name in labels.values():
-                raise ProblemError(f"{key}.label is {piece.label}, which another piece has; labels and names differ.")
-            labels[piece.label] = name
-        background = labels.pop(None, None)
+        labels, background = _labels_of(file)
         with at("image"):
             partition = Partition.from_labels(
                 scope.beside(image.file, "image.file"),
                 pixel=_pixel(image, scope),
                 origin=None if image.origin is None else scope.vector(image.origin, "image.origin"),
                 order=image.order,
-                background=file.background.label,
-                names={label: name for label, name in labels.items() if label is not None},
+                background=background,
+                names=labels,
                 small=image.small,
                 smallest=image.smallest,
                 smooth=image.smooth,
             )
             unnamed = [name for name in partition.names if name not in labels.values()]
-            if background is not None and unnamed[:1] == [partition.names[0]]:
+            if background is None and unnamed[:1] == [partition.names[0]]:
                 unnamed = unnamed[1:]
-                names = [background, *partition.names[1:]]
-                partition = Partition(partition.domain, partition.pieces, names)
+                names, image = [file.background.name, *partition.names[1:]], partition._image
+                partition = Partition(partition.domain, partition.pieces, names)._with_image(image)
             if unnamed:
                 raise ProblemError(
-                    f"image.file has a {unnamed[0]} that no piece has; add it: [pieces.NAME] with label."
+                    f"image.file has a {unnamed[0]} that no piece has; add it: [pieces.NAME] with label or labels."
                 )
             _ = partition.interfaces
         members = {name: (number,) for number, name in enumerate(partition.names)}
@@ -147,10 +146,14 @@ class Builder:
                 mean=None if self.file.mean is None else self.scope.number(self.file.mean, "mean"),
             )
 
-    def cell(self, tol: float, seed: int, known: Solution | None = None) -> EffectiveTensor:
-        """The effective tensor of the box as a periodic cell; `known` is the solution of the file's own problem."""
+    def cell(self, known: Solution | None, **options: Any) -> EffectiveTensor:
+        """The effective tensor of the box; `known` is the solution of the file's own problem."""
         A = [self._coefficient(filling, key) for key, filling in self._fillings()]
-        return effective_tensor(self.partition, A, self._jumps(), tol=tol, seed=seed, known=known)
+        return effective_tensor(self.partition, A, self._jumps(), known=known, **options)
+
+    def coarsened(self) -> "Builder":
+        """The same with the label image at half its resolution."""
+        return replace(self, partition=self.partition.coarsened())
 
     def check_cell(self, key: str) -> None:
         """Refuse what has no effective tensor."""
@@ -279,6 +282,32 @@ class Builder:
             v = f"-({v})" if isinstance(v, str) else -v
         R = self.scope.field(entry.R, f"{key}.R")
         return Jump(self.scope.field(v, f"{key}.v"), self.scope.field(entry.w, f"{key}.w"), R)
+
+
+def _labels_of(file: File) -> tuple[dict[int, str], int | None]:
+    """The name of each label that the file speaks of, and a label of the background if it has one."""
+    found: dict[int, str] = {}
+    own = _given_labels(file.background, "background")
+    found |= dict.fromkeys(own, file.background.name)
+    for name, piece in file.pieces.items():
+        key = f"pieces.{name}"
+        if piece.shape is not None or piece.centers is not None or piece.without or piece.wrap:
+            raise ProblemError(f"{key}.shape: the image gives the shapes; give the label of the piece instead.")
+        labels = _given_labels(piece, key)
+        if not labels:
+            raise ProblemError(f"{key}.label is missing; add it: the number that the piece has in the image.")
+        for label in labels:
+            if label in found or name == file.background.name:
+                raise ProblemError(f"{key}.label is {label}, which another piece has; labels and names differ.")
+            found[label] = name
+    return found, own[0] if own else None
+
+
+def _given_labels(entry: Background | Piece, key: str) -> list[int]:
+    """The labels of an entry."""
+    if entry.label is not None and entry.labels is not None:
+        raise ProblemError(f"{key} has label and labels; give one of them.")
+    return list(entry.labels or ()) if entry.label is None else [entry.label]
 
 
 def _condition(scope: Scope, entry: Any, key: str) -> Condition:

@@ -26,6 +26,25 @@ def quantity_errors(read: ProblemFile, solution: Solution) -> dict[str, float]:
     return found
 
 
+def flux_corrections(read: ProblemFile, solution: Solution) -> dict[str, float]:
+    """What the fluxes of finite elements lack, by name, where their error was judged.
+
+    Gradients of elements are their least accurate part, at singular points above all; the fluxes of the judged error
+    come from the equations of the elements, which balance.
+    """
+    verdict = solution.verdict
+    if solution._elements is None or verdict is None or not verdict.decided:
+        return {}
+    found = {}
+    for name, entry in read.file.quantities.items():
+        if isinstance(entry, FluxEntry):
+            try:
+                found[name] = _lacking(read, verdict, entry, f"quantities.{name}")
+            except SolutionError:
+                continue
+    return found
+
+
 def _lacking(read: ProblemFile, verdict: Verdict, entry: FluxEntry | IntegralEntry, key: str) -> float:
     """What the quantity of the solution lacks."""
     if isinstance(entry, FluxEntry):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jumpnet.files.errors import quantity_errors
+from jumpnet.files.errors import flux_corrections, quantity_errors
 from jumpnet.files.problemfile import ProblemFile
 from jumpnet.guard.text import spreadsheet
 from jumpnet.reporting import Context, plot_domain, plot_solution, write_report
@@ -23,6 +23,8 @@ def results(read: ProblemFile, solution: Solution) -> dict[str, Any]:
     """Status, error, the wanted quantities, the balances and the comparison, if one is asked for; JSON can hold it."""
     report = solution.report(balances=True, reference=read.reference())
     judged = quantity_errors(read, solution)
+    wanted, added = read.quantities(solution), flux_corrections(read, solution)
+    coarse = read.coarse_quantities() if solution.dim == 2 else {}
     found = {
         "title": read.title,
         "status": solution.status.name.lower(),
@@ -34,11 +36,14 @@ def results(read: ProblemFile, solution: Solution) -> dict[str, Any]:
         "error": None if report.errors is None else {"l2": report.errors.l2, "linf": report.errors.linf},
         "quantities": {
             name: {
-                "value": integral.value,
+                "value": integral.value + added.get(name, 0.0),
                 "error": max(integral.error, judged[name]) if name in judged else None,
                 "quadrature error": integral.error,
+                "resolution error": abs(integral.value + added.get(name, 0.0) - coarse[name])
+                if name in coarse
+                else None,
             }
-            for name, integral in read.quantities(solution).items()
+            for name, integral in wanted.items()
         },
         "effective tensors": {name: _tensor(found) for name, found in read.effective(solution).items()},
         "balances": {
@@ -64,6 +69,8 @@ def _tensor(found: EffectiveTensor) -> dict[str, Any]:
         "tensor": found.tensor.tolist(),
         "estimate": found.estimate,
         "asymmetry": found.asymmetry,
+        "boundary": found.boundary,
+        "resolution error": _finite(found.resolution),
         "voigt": bounds.voigt.tolist(),
         "reuss": None if bounds.reuss is None else bounds.reuss.tolist(),
         "hashin-shtrikman": None if bounds.hashin_shtrikman is None else list(bounds.hashin_shtrikman),
@@ -80,7 +87,7 @@ def described(read: ProblemFile, solution: Solution, found: dict[str, Any]) -> s
         alone = any(of["error"] is None for of in found["quantities"].values())
         lines.append(f"quantities, {'with the error of the quadrature alone' if alone else 'with their errors'}")
         for name, of in found["quantities"].items():
-            lines.append(f"  {name:<{width}}  {of['value']:.10g}  (± {_bar(of):.1e})")
+            lines.append(f"  {name:<{width}}  {of['value']:.10g}  (± {_bar(of):.1e}{_pixels(of)})")
     for name, of in found["effective tensors"].items():
         lines += [f"{name}: the effective tensor", *(f"  {line}" for line in of["text"].splitlines())]
     if found["compared"] is not None:
@@ -156,7 +163,7 @@ def write(
 def tables(found: dict[str, Any]) -> dict[str, dict[str, str]]:
     """The quantities and balances as the report shows them."""
     quantities = {
-        name: f"{of['value']:.10g} (± {_bar(of):.1e}{' of the quadrature' if of['error'] is None else ''})"
+        name: f"{of['value']:.10g} (± {_bar(of):.1e}{' of the quadrature' if of['error'] is None else ''}{_pixels(of)})"
         for name, of in found["quantities"].items()
     }
     balances = {
@@ -169,6 +176,11 @@ def tables(found: dict[str, Any]) -> dict[str, dict[str, str]]:
 def _bar(of: dict[str, Any]) -> float:
     """The error to show beside a quantity: as judged, or of the quadrature alone."""
     return of["quadrature error"] if of["error"] is None else of["error"]
+
+
+def _pixels(of: dict[str, Any]) -> str:
+    """What the resolution of the image may cost, where that was looked at."""
+    return "" if of["resolution error"] is None else f"; pixels ± {of['resolution error']:.1e}"
 
 
 def _finite(number: float) -> float | None:

@@ -44,7 +44,7 @@ def _less(shape: Shape, others: list[Shape]) -> Shape:
 
 def _copies(piece: Piece, scope: Scope, key: str) -> list[Shape]:
     """The shape of an entry, once or about each of its centres."""
-    if piece.label is not None:
+    if piece.label is not None or piece.labels is not None:
         raise ProblemError(f"{key}.label is for pieces of an image; give the piece a shape.")
     if piece.shape is None:
         raise ProblemError(f"{key}.shape is missing; add it: shape = {{ kind = ... }}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,10 @@ if TYPE_CHECKING:  # pydantic is loaded with the first file
     from jumpnet.solution.effective import EffectiveTensor
 
 
+# Tolerances where a file gives none. An image of a few hundred pixels a side is good for three digits.
+TOL, TOL_OF_IMAGES = 1e-8, 1e-3
+
+
 @dataclass(frozen=True, eq=False)
 class ProblemFile:
     """What a file holds: `problem` is stated and checked, `solve` solves it as the file says."""
@@ -40,7 +44,7 @@ class ProblemFile:
     def solve(self, *, progress: bool | Progress = False, **options: Any) -> Solution:
         """The solution, by the file's settings where no others are given (those of `jn.solve`)."""
         wanted = self.file.solve
-        chosen: dict[str, Any] = {"tol": wanted.tol, "atol": wanted.atol, "seed": wanted.seed, "trials": wanted.trials}
+        chosen: dict[str, Any] = {"tol": self.tol, "atol": wanted.atol, "seed": wanted.seed, "trials": wanted.trials}
         chosen["verify"] = {"auto": "auto", "always": True, "never": False}[wanted.verify]
         if wanted.method == "fem":
             chosen["method"] = "fem"
@@ -52,6 +56,30 @@ class ProblemFile:
                 chosen["model"] = CategoricalEmbedding(neurons=wanted.neurons)
         return solve(self.problem, progress=progress, **(chosen | options))
 
+    @property
+    def tol(self) -> float:
+        """The tolerance: the file's own, else 1e-8, or what an image of ordinary size is good for."""
+        given = self.file.solve.tol
+        return (TOL if self.file.image is None else TOL_OF_IMAGES) if given is None else given
+
+    def coarse_quantities(self) -> dict[str, float]:
+        """The same integrals with the image at half its resolution; none where there is no image, or it is too coarse.
+
+        How far they are from those of the image itself is about what its pixels cost: the error falls with their size
+        at least in proportion.
+        """
+        if self.file.image is None or not self.file.image.resolution or not self.file.quantities:
+            return {}
+        try:
+            builder = self.builder.coarsened()
+            coarse = replace(self, builder=builder, problem=builder.problem())
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", JumpnetWarning)  # what is said of it was said of the image itself
+                found = coarse.quantities(coarse.solve(verify=False))
+        except JumpnetError:
+            return {}
+        return {name: integral.value for name, integral in found.items()}
+
     def quantities(self, solution: Solution) -> dict[str, Integral]:
         """The integrals that the file asks for, by name."""
         return {
@@ -61,13 +89,19 @@ class ProblemFile:
         }
 
     def effective(self, known: Solution | None = None) -> dict[str, EffectiveTensor]:
-        """The effective tensors that the file asks for, by name (they are all the same).
+        """The effective tensors that the file asks for, by name.
 
         If the file's own problem is one of the cell problems, its solution need not be found again.
         """
-        names = [name for name, entry in self.file.quantities.items() if entry.kind == "effective"]
-        wanted = self.file.solve
-        return dict.fromkeys(names, self.builder.cell(wanted.tol, wanted.seed, known)) if names else {}
+        wanted, image = self.file.solve, self.file.image
+        options: dict[str, Any] = {"tol": self.tol, "seed": wanted.seed}
+        if wanted.method == "fem":
+            options["method"] = "fem"
+        if image is not None and image.resolution and self.problem.dim == 2:
+            options["resolution"] = True
+        kinds = {name: entry.boundary for name, entry in self.file.quantities.items() if entry.kind == "effective"}
+        made = {kind: self.builder.cell(known, boundary=kind, **options) for kind in dict.fromkeys(kinds.values())}
+        return {name: made[kind] for name, kind in kinds.items()}
 
     def reference(self) -> Solution | None:
         """The solution by finite elements, if the file asks for a comparison and they are installed."""

@@ -6,7 +6,7 @@ title, about, mean     text; the mean of u where the conditions leave it open
 [image]                a label image: file, pixel, origin
 [materials.NAME]       A, lam
 [background]           what the pieces leave of the domain: name, material (or A, lam), f, exact
-[pieces.NAME]          shape (or label), and the same as background; centers, without
+[pieces.NAME]          shape (or label, labels), and the same as background; centers, without
 [boundary.PART]        kind and data of a condition; the part "rest" is all that are not named, "x1" both sides of x1
 [[jumps]]              between two pieces: v, w, R
 [[sources]]            point sources: x, q
@@ -26,6 +26,7 @@ from jumpnet.files.values import Coefficient, Formula, Number, Vector
 MOST_PIECES = 400
 MOST_POINTS = 100_000
 MOST_ENTRIES = 200
+MOST_LABELS = 2000
 
 Text = Annotated[str, StringConstraints(max_length=4000)]
 
@@ -36,6 +37,7 @@ def _is_name(text: str) -> str:
     return text
 
 
+Label = Annotated[int, Field(ge=-(2**31), lt=2**31)]
 Name = Annotated[str, AfterValidator(_is_name)]
 
 
@@ -61,6 +63,7 @@ class Background(Filling):
 
     name: Name = "background"
     label: int | None = Field(default=None, ge=-(2**31), lt=2**31, description="its label in the image")
+    labels: list[Label] | None = Field(default=None, min_length=1, max_length=MOST_LABELS, description="several labels")
 
 
 class Piece(Filling):
@@ -69,6 +72,9 @@ class Piece(Filling):
     shape: AnyShape | None = None
     label: int | None = Field(
         default=None, ge=-(2**31), lt=2**31, description="its label in the image, instead of shape"
+    )
+    labels: list[Label] | None = Field(
+        default=None, min_length=1, max_length=MOST_LABELS, description="several labels in the image, all one piece"
     )
     centers: list[Vector] | None = Field(
         default=None, min_length=1, max_length=MOST_PIECES, description="one copy of the shape about each of these"
@@ -151,13 +157,17 @@ class ImageEntry(Entry):
     small: Literal["merge", "keep", "error"] = "merge"
     smallest: int | None = Field(default=None, ge=0, le=10**6, description="regions of fewer pixels are small")
     smooth: bool = True
+    resolution: bool = Field(default=True, description="solve at half the resolution too, to tell what pixels cost")
 
 
 class SolveEntry(Entry):
     """How to solve: what `jn.solve` is told."""
 
     method: Literal["auto", "direct", "fem", "train"] = "auto"
-    tol: float = Field(default=1e-8, gt=0, le=1, allow_inf_nan=False, description="relative to the variation of u")
+    tol: float | None = Field(
+        default=None, gt=0, le=1, allow_inf_nan=False,
+        description="relative to the variation of u; by default 1e-8, of images 1e-3",
+    )  # fmt: skip
     atol: float = Field(default=0.0, ge=0, allow_inf_nan=False, description="in units of u")
     verify: Literal["auto", "always", "never"] = Field(default="auto", description="solve for the error of the answer")
     seed: int = Field(default=0, ge=0, lt=2**32)
@@ -202,9 +212,13 @@ class IntegralEntry(Entry):
 
 
 class EffectiveEntry(Entry):
-    """The effective tensor of the box as a periodic cell, whatever the conditions of the file are."""
+    """The effective tensor of the box, whatever the conditions of the file are: of a periodic cell, or of a sample."""
 
     kind: Literal["effective"]
+    boundary: Literal["periodic", "linear", "flux", "mixed"] = Field(
+        default="periodic",
+        description="linear: u = x_k; flux: A grad u . n = n_k; mixed: u = x_k on two sides, the others insulated",
+    )
 
 
 AnyQuantity = Annotated[FluxEntry | IntegralEntry | EffectiveEntry, Field(discriminator="kind")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +25,8 @@ MOST_BYTES = 512_000_000
 SMALLEST = {2: 12, 3: 60}
 """Regions of fewer pixels or voxels have no shape that one could tell."""
 SUFFIXES = (".npy", ".png", ".tif", ".tiff")
+Names = Mapping[int, str] | Mapping[str, Sequence[int]]
+"""The name of a label, or the labels that a name stands for."""
 Small = Literal["merge", "keep", "error"]
 
 
@@ -51,11 +53,11 @@ def read_cells(
     origin: ArrayLike | None,
     order: str,
     background: int | None,
-    names: Mapping[int, str] | None,
+    names: Names | None,
     small: str,
     smallest: int | None,
 ) -> Cells:
-    """A label image, checked and cleaned."""
+    """A label image, checked and cleaned; labels with the same name are one piece."""
     from os import PathLike
 
     array = _read(labels) if isinstance(labels, str | PathLike) else _array(labels)
@@ -65,6 +67,8 @@ def read_cells(
     corner = np.zeros(dim) if origin is None else np.array(checks.vector(origin, "the origin of an image"))
     if len(corner) != dim:
         raise GeometryError(f"the origin of an image must hold {dim} numbers as the image has axes, not {len(corner)}.")
+    given = labels_by_name(names)
+    cells, background = _together(cells, given, background)
     cells = _without_small(cells, small, SMALLEST[dim] if smallest is None else checks.count(smallest, "smallest"))
     values, pieces = np.unique(cells, return_inverse=True)
     if len(values) > MOST_LABELS[dim]:
@@ -76,13 +80,71 @@ def read_cells(
     if first not in values:
         raise GeometryError(f"the background {background!r} is none of the labels, which are {_some(values)}.")
     rank = np.argsort(np.argsort(values != first, kind="stable"), kind="stable")
-    given = dict(names or {})
-    if unknown := set(given) - {int(v) for v in values}:
-        raise GeometryError(f"there is no label {sorted(unknown)[0]!r} to be named; the labels are {_some(values)}.")
+    given = {label: name for label, name in given.items() if label in values}
     ordered = [int(v) for v in values[np.argsort(rank)]]
     return Cells(
         rank[pieces].reshape(cells.shape), size, corner, tuple(str(given.get(v, f"label {v}")) for v in ordered)
     )
+
+
+def labels_by_name(names: Names | None) -> dict[int, str]:
+    """The name of each label, from names of labels or labels of names."""
+    found: dict[int, str] = {}
+    for key, given in (names or {}).items():
+        pairs = [(key, given)] if not isinstance(key, str) else [(label, key) for label in _listed(key, given)]
+        for label, name in pairs:
+            if isinstance(label, bool) or not isinstance(label, int | np.integer) or not isinstance(name, str):
+                raise GeometryError(
+                    f"names has {key!r}: {given!r}; give a name for a label, {{3: 'quartz'}}, or labels for a name, "
+                    "{'quartz': [3, 5]}."
+                )
+            if int(label) in found:
+                raise GeometryError(f"names has the label {label} twice; name it once.")
+            found[int(label)] = name
+    return found
+
+
+def _listed(name: str, labels: object) -> Sequence[int]:
+    found = [labels] if isinstance(labels, int | np.integer) else labels
+    if not isinstance(found, Sequence) or isinstance(found, str) or not found:
+        raise GeometryError(f"names has {name!r}: {labels!r}; give a list of labels, such as [3, 5].")
+    return found
+
+
+def _together(cells: np.ndarray, names: Mapping[int, str], background: int | None) -> tuple[np.ndarray, int | None]:
+    """The image with one label for each name, the lowest of its labels; and what the background has become."""
+    present = np.unique(cells)
+    if unknown := set(names) - {int(v) for v in present}:
+        raise GeometryError(f"there is no label {sorted(unknown)[0]!r} to be named; the labels are {_some(present)}.")
+    first: dict[str, int] = {}
+    for label in sorted(names):
+        first.setdefault(names[label], label)
+    becomes = {label: first[name] for label, name in names.items()}
+    if all(label == now for label, now in becomes.items()):
+        return cells, background
+    new = np.array([becomes.get(int(v), int(v)) for v in present])
+    return new[np.searchsorted(present, cells)], None if background is None else becomes.get(background, background)
+
+
+def coarsened(cells: Cells) -> Cells:
+    """The image at half the resolution: the label of most of each 2 x 2 (x 2) pixels, of one of them where none leads.
+
+    The frame stays: where the number of pixels is odd, the last row is repeated.
+    """
+    pieces = np.pad(cells.pieces, [(0, n % 2) for n in cells.pieces.shape], mode="edge")
+    d = pieces.ndim
+    blocks = pieces.reshape([m for n in pieces.shape for m in (n // 2, 2)])
+    blocks = blocks.transpose(*range(0, 2 * d, 2), *range(1, 2 * d, 2)).reshape(*(n // 2 for n in pieces.shape), -1)
+    votes = np.stack([np.sum(blocks == blocks[..., [k]], axis=-1) for k in range(blocks.shape[-1])], axis=-1)
+    # Ties go to the first or the last of them in turn, so that no label gains.
+    turn = np.indices(blocks.shape[:-1]).sum(axis=0) % 2
+    forward, backward = np.argmax(votes, axis=-1), blocks.shape[-1] - 1 - np.argmax(votes[..., ::-1], axis=-1)
+    chosen = np.where(turn == 0, forward, backward)
+    found = np.take_along_axis(blocks, chosen[..., None], axis=-1)[..., 0]
+    lost = set(range(len(cells.names))) - set(np.unique(found).tolist())
+    if lost or min(found.shape) < 4:
+        raise GeometryError("the image is too coarse to be made coarser.")
+    return Cells(found, cells.size * cells.pieces.shape / found.shape, cells.origin, cells.names)
 
 
 def pieces_of(cells: Cells, smooth: bool) -> list[Shape]:

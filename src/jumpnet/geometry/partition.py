@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -30,6 +30,14 @@ from jumpnet.guard.budget import within_budget
 ALIASES = {"left": "x1-", "right": "x1+", "bottom": "x2-", "top": "x2+", "front": "x3-", "back": "x3+"}
 
 
+@dataclass(frozen=True, eq=False)
+class LabelImage:
+    """What a partition was made of."""
+
+    cells: labelimage.Cells
+    smooth: bool
+
+
 @dataclass(frozen=True)
 class Interface:
     """Where the pieces a < b touch, and the length or area of it (in 1-D: the number of points)."""
@@ -51,6 +59,7 @@ class Partition:
     pieces: tuple[Shape, ...]
     names: tuple[str, ...]
     named: tuple[BoundaryPart, ...]
+    _image: LabelImage | None = field(default=None, repr=False, compare=False)
 
     def __init__(
         self,
@@ -94,14 +103,15 @@ class Partition:
         origin: ArrayLike | None = None,
         order: str = "image",
         background: int | None = None,
-        names: Mapping[int, str] | None = None,
+        names: labelimage.Names | None = None,
         small: str = "merge",
         smallest: int | None = None,
         smooth: bool = True,
     ) -> Partition:
         """The pieces of a label image in 2-D or 3-D: an array of whole numbers, or a file (NPY, PNG, TIFF).
 
-        Each label is a piece, `background` (by default the lowest) piece 0, the others follow by number. `pixel` is the
+        Each label is a piece, `background` (by default the lowest) piece 0, the others follow by number. `names` gives
+        labels names, {3: "quartz"}, or names labels, {"quartz": [3, 5]}: all labels of a name are one piece. `pixel` is the
         size of a pixel or voxel, `origin` the lower corner. In the order "image" rows run from the top, then columns;
         slices, if there are any, come first; in the order "xyz" the array is indexed along x1, x2, x3. Regions of fewer
         than `smallest` pixels (12, in 3-D 60) are given to their neighbours, kept, or refused: `small` is "merge",
@@ -118,7 +128,32 @@ class Partition:
             small=small,
             smallest=smallest,
         )
-        return cls(cells.box, labelimage.pieces_of(cells, smooth), cells.names)
+        return cls._of_cells(cells, smooth)
+
+    @classmethod
+    def _of_cells(cls, cells: labelimage.Cells, smooth: bool) -> Partition:
+        found = cls(cells.box, labelimage.pieces_of(cells, smooth), cells.names)
+        return found._with_image(LabelImage(cells, smooth))
+
+    def _with_image(self, image: LabelImage | None) -> Partition:
+        """The same with the image that it was made of, for those who have just made it."""
+        object.__setattr__(self, "_image", image)
+        return self
+
+    @property
+    def pixel(self) -> tuple[float, ...] | None:
+        """The size of a pixel of the label image that the pieces were made of; None where there was none."""
+        image = self._image
+        return None if image is None else tuple(float(length) for length in image.cells.size)
+
+    def coarsened(self) -> Partition:
+        """The pieces of the same label image at half its resolution: how a result changes tells what pixels cost."""
+        image = self._image
+        if image is None:
+            raise GeometryError("the partition was not made of a label image, or it was stored since; make it anew.")
+        cells = labelimage.coarsened(image.cells)
+        made = Partition(cells.box, labelimage.pieces_of(cells, image.smooth), self.names)
+        return made._with_parts(self.named)._with_image(LabelImage(cells, image.smooth))
 
     def __repr__(self) -> str:
         return f"Partition({self.domain!r}, {self.size} pieces)"

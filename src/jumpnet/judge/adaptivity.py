@@ -26,6 +26,7 @@ ONCE = 0.1  # of the error of finite elements, so much may lie beyond the next o
 ELSEWHERE = 2.5  # e may change by so many times more, as a function, than its root mean square does
 ROUNDING = 1e-14  # of the size of u: changes below it are rounding
 MOST_LAYERS = 12  # towards a singular point: elements of 4e-9 of the first ones, whose coordinates have digits left
+BEYOND = 2  # layers towards singular points for each order beyond that of an answer of finite elements
 RESONANT = 1e-3  # of |lam|: eigenvalues nearer to zero are as near as penalties may have moved them
 STEADY = 0.2  # relative change of the eigenvalue nearest to zero at which the spectrum counts as resolved
 
@@ -48,8 +49,9 @@ def judge_smooth(solution: Solution, problem: Problem, options: JudgeOptions, to
     except GeometryError as error:
         return undecided(f"not judged: {error}")
     meshes = Meshes(problem, base, options)
-    spaces = (Space(meshes(k, rung), order) for rung, (k, order) in enumerate(ladder(parts.dim)))
-    found = settled(problem, spaces, Smooth(solution), options, tol, _mean(solution, problem))
+    answer = Smooth(solution)
+    spaces = ((Space(meshes(k, rung), order), answer) for rung, (k, order) in enumerate(ladder(parts.dim)))
+    found = settled(problem, spaces, options, tol, _mean(solution, problem))
     return replace(found, singular=meshes.singular)
 
 
@@ -70,10 +72,8 @@ class Meshes:
         if not self._vertices:
             return mesh
         if (refinements, rung) not in self._made:
-            for vertex in self._vertices:
-                layers = self._options.graded + rung * self._options.graded // 2
-                mesh = mesh.graded(vertex, min(layers, MOST_LAYERS))
-            self._made[refinements, rung] = mesh
+            layers = self._options.graded + rung * self._options.graded // 2
+            self._made[refinements, rung] = mesh.graded(self._vertices, min(layers, MOST_LAYERS))
         return self._made[refinements, rung]
 
 
@@ -99,9 +99,14 @@ def graded_vertices(problem: Problem, mesh: Mesh) -> tuple[Mesh, list[int], bool
     return mesh, sorted(set(found)), bool(singular or changing)
 
 
-def _singular(problem: Problem, mesh: Mesh) -> bool:
-    """Whether there are singular points; a mesh of finite elements has vertices where conditions change."""
-    return any(True for _ in singular_corners(problem)) or any(True for _ in changes_at_vertices(problem, mesh))
+def _singular_vertices(problem: Problem, mesh: Mesh) -> list[int]:
+    """The singular points among the vertices of finite elements, whose meshes have them where conditions change."""
+    size, found = problem.partition.domain.size, list(changes_at_vertices(problem, mesh))
+    for place in singular_corners(problem):
+        gap = np.linalg.norm(mesh.vertices - place, axis=1)
+        if np.nanmin(gap) < 1e-6 * size:
+            found.append(int(np.nanargmin(gap)))
+    return sorted(set(found))
 
 
 def _at(x: np.ndarray, places: list[np.ndarray], size: float) -> bool:
@@ -111,26 +116,38 @@ def _at(x: np.ndarray, places: list[np.ndarray], size: float) -> bool:
 def judge_elements(
     field: Field, solution: Solution, problem: Problem, options: JudgeOptions, tol: float | None
 ) -> Finding:
-    """The error of finite elements, on their own mesh with higher orders.
+    """The error of finite elements, on their own mesh with higher orders, and with more layers at singular points.
 
     In a space within theirs it would be zero: their residual is orthogonal to that.
     """
-    spaces = (Space(field.mesh, field.order + more) for more in range(1, 1 + options.higher))
-    found = settled(problem, spaces, Elements(field), options, tol, _mean(solution, problem))
-    return replace(found, singular=problem.dim == 2 and _singular(problem, field.mesh))
+    vertices = _singular_vertices(problem, field.mesh) if problem.dim == 2 else []
+    found = settled(problem, _higher(field, vertices, options), options, tol, _mean(solution, problem))
+    return replace(found, singular=bool(vertices))
+
+
+def _higher(field: Field, vertices: list[int], options: JudgeOptions) -> Iterator[tuple[Space, Answer]]:
+    """Spaces beyond that of elements, and the elements on their meshes."""
+    for more in range(1, 1 + options.higher):
+        if not vertices:
+            yield Space(field.mesh, field.order + more), Elements(field)
+            continue
+        mesh = field.mesh.as_origin().graded(vertices, min(more * BEYOND, MOST_LAYERS))
+        yield (
+            Space(mesh, field.order + more),
+            Elements(replace(field, mesh=mesh, values=mesh.prolonged(field.values, field.order))),
+        )
 
 
 def settled(
     problem: Problem,
-    spaces: Iterator[Space],
-    answer: Answer,
+    spaces: Iterator[tuple[Space, Answer]],
     options: JudgeOptions,
     tol: float | None,
     mean: float | None,
 ) -> Finding:
-    """The error in the first space in which it has settled."""
-    began, last, before, change, least = time.perf_counter(), None, None, np.inf, 0.0
-    for space in spaces:
+    """The error in the first space in which it has settled; each comes with the answer on its mesh."""
+    began, last, before, change, least, answer = time.perf_counter(), None, None, np.inf, 0.0, None
+    for space, answer in spaces:
         if last is not None and not _affordable(space, last, time.perf_counter() - began, options):
             break
         level = solved(problem, space, answer, mean)
@@ -148,7 +165,7 @@ def settled(
         last, before = level, last
         if before is not None and _resonant(last) and _resonant(before):
             break
-    if last is None or before is None:
+    if last is None or before is None or answer is None:
         return undecided("undecided: the first spaces have more unknowns than it may have, or take longer.")
     found = finding(problem, last, answer, change)
     return replace(found, reason=_why(last, before, change, options))

@@ -52,9 +52,7 @@ def is_list(source: Any) -> bool:
 def per_piece(source: Any, parts: Partition, what: str) -> list[Any]:
     """One source per piece."""
     if isinstance(source, Mapping):
-        raise ProblemError(
-            f"{what} is {shorten(source)}; one value or a list with one per piece is wanted, not a mapping."
-        )
+        return _by_name(source, parts, what)
     if not is_list(source):
         return [source] * parts.size
     if len(source) != parts.size:
@@ -64,6 +62,17 @@ def per_piece(source: Any, parts: Partition, what: str) -> list[Any]:
             f"{parts.size} (piece 0, the rest, comes first)."
         )
     return list(source)
+
+
+def _by_name(source: Mapping[Any, Any], parts: Partition, what: str) -> list[Any]:
+    """The values of a mapping from the names of all pieces, in their order."""
+    unknown = [key for key in source if key not in parts.names]
+    missing = [name for name in parts.names if name not in source]
+    if unknown or missing:
+        listed = ", ".join(repr(name) for name in parts.names[:8]) + (" ..." if parts.size > 8 else "")
+        problem = f"the key {shorten(unknown[0])}" if unknown else f"no value for {missing[0]!r}"
+        raise ProblemError(f"{what} has {problem}; give one value for each piece by its name: {listed}.")
+    return [source[name] for name in parts.names]
 
 
 def fields(source: Any, parts: Partition, what: str, names: Names) -> tuple[Field, ...]:

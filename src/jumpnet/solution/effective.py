@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from jumpnet.problem import Problem
     from jumpnet.solution.solution import Solution
 
+# The conditions of an effective tensor, in words.
+CONDITIONS = {
+    "periodic": "periodic",
+    "linear": "u = x_k on the boundary (an upper bound of larger samples)",
+    "flux": "A grad u . n = n_k on the boundary (a lower bound of larger samples)",
+    "mixed": "u = x_k on two opposite sides, the others insulated",
+}
+
 Tensor = Float[np.ndarray, "d d"]
 
 # Materials are the same, and directions too, up to this part.
@@ -72,7 +80,10 @@ class Bounds:
 
 @dataclass(frozen=True, eq=False)
 class EffectiveTensor:
-    """The mean flux of a periodic cell as a function of the mean gradient: <A grad u> = T <grad u>.
+    """The mean flux of a box as a function of the mean gradient: <A grad u> = T <grad u>.
+
+    `boundary` names the conditions: "periodic", or those of an apparent tensor of a sample. `resolution` is by how much
+    the entries change where the label image is half as fine; nan where that was not asked for.
 
     `tensor` is symmetric; `asymmetry` is by how much the computed one was not. `estimate` is an estimate of the error
     of its entries, from that, from the difference of the fluxes through opposite sides, from quadrature and from the
@@ -84,6 +95,8 @@ class EffectiveTensor:
     estimate: float
     bounds: Bounds
     solutions: tuple[Solution, ...]
+    boundary: str = "periodic"
+    resolution: float = np.nan
 
     @property
     def violated(self) -> tuple[str, ...]:
@@ -104,6 +117,10 @@ class EffectiveTensor:
         lines.append(
             f"estimate   error {self.estimate:.1e}; asymmetry before it was made symmetric {self.asymmetry:.1e}"
         )
+        if self.boundary != "periodic":
+            lines.insert(0, f"conditions {CONDITIONS[self.boundary]}")
+        if np.isfinite(self.resolution):
+            lines.append(f"resolution entries change by {self.resolution:.1e} with pixels of twice the size")
         low = "none" if self.bounds.reuss is None else _eigenvalues(self.bounds.reuss)
         lines.append(f"bounds     Reuss {low}, Voigt {_eigenvalues(self.bounds.voigt)} (eigenvalues)")
         if self.bounds.hashin_shtrikman is not None:

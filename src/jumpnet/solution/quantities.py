@@ -98,6 +98,22 @@ def energy(solution: Solution, piece: int | None = None) -> Integral:
     return _inside(solution, piece, density)
 
 
+def means(solution: Solution) -> tuple[np.ndarray, np.ndarray]:
+    """The means of the gradient and of the flux over the domain, (d,) each.
+
+    Where u jumps, its gradient has a part on the interface, which counts.
+    """
+    parts, places = _partition(solution), places_of(solution)
+    volume = _inside(solution, None, lambda at: np.ones(len(at.x))).value
+    gradient, flux = np.zeros(solution.dim), np.zeros(solution.dim)
+    for k in range(solution.dim):
+        flux[k] = _inside(solution, None, lambda at, k=k: at.flux()[:, k]).value / volume
+        pieces = sorted(parts._walls.outer_labels)
+        outer = (places.on_boundary(None, piece, lambda at, k=k: at.u() * at.normals[:, k]) for piece in pieces)
+        gradient[k] = sum(outer, NOTHING).value / volume  # by Gauss's theorem, jumps included
+    return gradient, flux
+
+
 def added_energy(
     solution: Solution,
     value: Callable[[np.ndarray, int], np.ndarray],

@@ -35,6 +35,8 @@ ACROSS = {2: 12, 3: 6}
 CURVED = {2: 8, 3: 4}
 # Layers of elements towards singular points at first; half as many more with each space.
 LAYERS = 4
+# Where there are more singular points (images), one layer has to do instead.
+MANY = 40
 # Orders: the first, the one up to which no elements are cut, the highest, and how far apart they are.
 FIRST, ENOUGH, MOST, STEP = 2, {2: 4, 3: 5}, {2: 8, 3: 5}, {2: 2, 3: 1}
 # The power of the number of unknowns by which the next space is expected to take longer.
@@ -158,9 +160,9 @@ class Refined:
 
     def grade(self, layers: int = LAYERS // 2) -> None:
         """More layers of elements towards singular points."""
-        layers = min(layers, MOST_LAYERS - self._layers)
-        for vertex in self._vertices:
-            self.mesh = self.mesh.graded(vertex, layers)
+        layers = min(layers if len(self._vertices) <= MANY else max(layers // LAYERS, 1), MOST_LAYERS - self._layers)
+        if self._vertices:
+            self.mesh = self.mesh.graded(self._vertices, layers)
         self._layers += layers
 
     def deepen(self) -> None:

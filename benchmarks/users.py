@@ -1,0 +1,164 @@
+"""Problem files like a new user's, from the shell, beside independent values.
+
+    python -m benchmarks.users [NAME ...] [--limit 120] [--peers] [--json OUT]
+
+Each file of benchmarks/users is solved as a user does, `jumpnet solve FILE -o DIR`, report, figures and VTK included, in
+a process of its own. Shown are wall and CPU seconds, the exit code, and each quantity with its error bars beside the
+value of a plain NGSolve script (drawings: benchmarks/peers/users_ngsolve.py, order 3, the finest of uniform
+refinements) or of bilinear elements on refined pixels (images: benchmarks/peers/users_staircase.py). `--peers` computes
+these values anew and prints how long the scripts take to come within 1e-3 and 1e-5 of their own finest values.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+FILES = HERE / "users"
+PEERS = HERE / "peers"
+IMAGES = ("two-phase", "grains", "polycrystal")
+DRAWINGS = ("sink", "board")
+# For the engine in space: not yet part of the run without a name.
+SPACE = ("volume", "torus", "bracket")
+# Of the independent value: how far a quantity may be off. Staircases differ from smooth curves by the latter.
+ALLOWED = {"drawing": 0.005, "image": 0.02}
+# Computed by --peers; the finest refinement of each script (drawings: --levels 5; images: --finer 1,2,4).
+KNOWN: dict[str, dict[str, float]] = {
+    "sink": {"temperature of the chip": 1.40439, "temperature of the sink": 1.27876, "heat into the sink": -0.02},
+    "board": {
+        "temperature of the package": 4.0653,
+        "temperature of the plane": 0.156946,
+        "heat into the plate": -0.0994312,
+    },
+    "two-phase": {"heat": -2.4440, "mean of the filler": 0.49173},
+    "grains": {"heat": -87.5506},
+    "polycrystal": {"heat": -3.19765, "mean of the quartz": 0.62695},
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of a command."""
+
+    name: str
+    wall: float
+    cpu: float
+    code: int
+    found: dict[str, object]
+    words: str
+
+    @property
+    def quantities(self) -> dict[str, dict[str, float]]:
+        """Values and errors by name."""
+        return self.found.get("quantities", {})  # type: ignore[return-value]
+
+
+def run(name: str, limit: float) -> Run:
+    """Solve a file from the shell."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "jumpnet", "solve", str(FILES / f"{name}.toml"), "-o", folder, "--json"]
+        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=os.environ)
+            code, out, words = done.returncode, done.stdout, done.stderr
+        except subprocess.TimeoutExpired as late:
+            code, out, words = -1, "", (late.stderr or b"").decode(errors="replace")
+        wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    start = out.find("{")
+    return Run(name, wall, cpu, code, json.loads(out[start:]) if start >= 0 and code in (0, 1) else {}, words)
+
+
+def described(one: Run) -> list[str]:
+    """A run in lines of a table."""
+    status = {0: "solved", 1: "not converged", 2: "refused", -1: "time limit"}.get(one.code, f"exit {one.code}")
+    lines = [f"{one.name:12} {status:14} {one.wall:6.1f} s wall {one.cpu:6.1f} s CPU"]
+    allowed = ALLOWED["drawing" if one.name in DRAWINGS else "image"]
+    for name, of in one.quantities.items():
+        bars = f"± {of['error'] if of['error'] is not None else of['quadrature error']:.1e}"
+        if of.get("resolution error") is not None:
+            bars += f", pixels ± {of['resolution error']:.1e}"
+        known = KNOWN.get(one.name, {}).get(name)
+        beside = ""
+        if known is not None:
+            off = abs(of["value"] - known) / abs(known)
+            beside = f"  independent {known:.6g}, off by {100 * off:.2f} %{'' if off <= allowed else '  TOO FAR'}"
+        lines.append(f"    {name:28} {of['value']:.6g} ({bars}){beside}")
+    if one.code not in (0, 1):
+        lines += [f"    {line}" for line in one.words.strip().splitlines()[-2:]]
+    return lines
+
+
+def materials(name: str) -> list[str]:
+    """The arguments of the scripts for an image: the labels of each material and its A."""
+    import tomllib
+
+    file = tomllib.loads((FILES / f"{name}.toml").read_text())
+    found = []
+    for entry in (file["background"], *file["pieces"].values()):
+        A = entry["A"] if "A" in entry else file["materials"][entry["material"]]["A"]
+        text = f"{A[0][0]}:{A[0][1]}:{A[1][1]}" if isinstance(A, list) else str(A)
+        labels = entry.get("labels", [entry.get("label")])
+        found += ["--A", f"{','.join(map(str, labels))}={text}"]
+    return found
+
+
+def peer(name: str) -> list[dict[str, float]]:
+    """The lines of the script that computes independent values."""
+    if name in DRAWINGS:
+        command = [sys.executable, str(PEERS / "users_ngsolve.py"), name, "--levels", "5" if name == "sink" else "4"]
+    else:
+        image = str(FILES / "data" / f"{name}.png")
+        command = [sys.executable, str(PEERS / "users_staircase.py"), image, *materials(name)]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+
+
+def peers(name: str) -> None:
+    """Print independent values and how long they take."""
+    lines = peer(name)
+    last = lines[-1]
+    for line in lines:
+        print(f"{name:12} {json.dumps({k: v for k, v in line.items() if not isinstance(v, dict)})}")
+    first = next(iter(KNOWN[name]))
+    key = first if first in last else "heat"
+    for tol in (1e-3, 1e-5):
+        near = [line for line in lines[:-1] if abs(line[key] - last[key]) <= tol * abs(last[key])]
+        when = f"{near[0]['cpu']:.2f} CPU s" if near else "not before the finest"
+        print(f"{name:12} within {tol:g} of the finest ({key}): {when}")
+
+
+def main() -> None:
+    """Run the files that are named, or all plane ones."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--limit", type=float, default=120.0, help="seconds for each command")
+    parser.add_argument("--peers", action="store_true", help="compute the independent values")
+    parser.add_argument("--json", metavar="OUT")
+    given = parser.parse_args()
+    names = given.names or [*DRAWINGS, *IMAGES]
+    unknown = [name for name in names if name not in (*DRAWINGS, *IMAGES, *SPACE)]
+    if unknown:
+        parser.error(f"there is no file {unknown[0]}.toml; choose of {', '.join((*DRAWINGS, *IMAGES, *SPACE))}.")
+    if given.peers:
+        for name in names:
+            peers(name)
+        return
+    done = []
+    for name in names:
+        done.append(run(name, given.limit))
+        print("\n".join(described(done[-1])), flush=True)
+    if given.json:
+        rows = [{"name": r.name, "wall": r.wall, "cpu": r.cpu, "code": r.code, "found": r.found} for r in done]
+        Path(given.json).write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
