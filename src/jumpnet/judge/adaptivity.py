@@ -49,7 +49,7 @@ def judge_smooth(solution: Solution, problem: Problem, options: JudgeOptions, to
     except GeometryError as error:
         return undecided(f"not judged: {error}")
     meshes = Meshes(problem, base, options)
-    answer = Smooth(solution)
+    answer, options = Smooth(solution), _patient(options, meshes.singular)
     spaces = ((Space(meshes(k, rung), order), answer) for rung, (k, order) in enumerate(ladder(parts.dim)))
     found = settled(problem, spaces, options, tol, _mean(solution, problem))
     return replace(found, singular=meshes.singular)
@@ -121,8 +121,14 @@ def judge_elements(
     In a space within theirs it would be zero: their residual is orthogonal to that.
     """
     vertices = _singular_vertices(problem, field.mesh) if problem.dim == 2 else []
+    options = _patient(options, bool(vertices))
     found = settled(problem, _higher(field, vertices, options), options, tol, _mean(solution, problem))
     return replace(found, singular=bool(vertices))
+
+
+def _patient(options: JudgeOptions, singular: bool) -> JudgeOptions:
+    """The options, with the change that singular points allow."""
+    return replace(options, change=max(options.change, options.singular_change)) if singular else options
 
 
 def _higher(field: Field, vertices: list[int], options: JudgeOptions) -> Iterator[tuple[Space, Answer]]:

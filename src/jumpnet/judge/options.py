@@ -10,7 +10,7 @@ class JudgeOptions:
 
     `across` is the number of elements along the longest side of the domain at first, by dimension, `curved` the order
     of curved faces. The judge is content when the root mean square error changes by less than `change`, relatively,
-    from one space to the next. It ends, content or not, before a space with more than `unknowns` (by dimension), or one
+    from one space to the next (`singular_change` where there are singular points: the safety factor covers it). It ends, content or not, before a space with more than `unknowns` (by dimension), or one
     that would take it beyond `seconds`.
     `safety` is what a judged error is multiplied by in an estimate, `singular_safety` where there are singular points.
     """
@@ -18,6 +18,7 @@ class JudgeOptions:
     across: Mapping[int, int] = field(default_factory=lambda: {2: 10, 3: 5})
     curved: int = 4
     change: float = 0.2
+    singular_change: float = 0.5
     unknowns: Mapping[int, int] = field(default_factory=lambda: {2: 80_000, 3: 40_000})
     seconds: float = float("inf")
     safety: float = 2.0
