@@ -16,19 +16,23 @@ def completed(problem: Problem, found: Solution) -> Solution:
     found = replace(found, supplement=Supplement(0.0, problem.sources))
     if problem.mean is None:
         return found
-    return replace(found, supplement=Supplement(problem.mean - _mean(found, problem.partition), problem.sources))
+    mean, error = _mean(found, problem.partition)
+    estimate = found.estimate + error  # the constant is off by as much as the mean
+    return replace(found, supplement=Supplement(problem.mean - mean, problem.sources), estimate=estimate)
 
 
-def _mean(solution: Solution, parts: Partition) -> float:
-    """The mean over the domain by the cheaper rule of each piece; bodies in space are sampled at some points."""
-    whole, total = 0.0, 0.0
+def _mean(solution: Solution, parts: Partition) -> tuple[float, float]:
+    """The mean over the domain, and how far two rules are apart; bodies in space are sampled at some points, once."""
+    whole, total, error = 0.0, 0.0, 0.0
     for piece in range(parts.size):
-        # Point sources are integrable, but not smooth: for them the better rule.
-        rule = over_piece(parts, piece).rules[0 if solution.supplement.singular else -1]
-        x, weights = rule.points[:MEAN_POINTS], rule.weights[:MEAN_POINTS]
+        rules = over_piece(parts, piece).rules
         if over_piece(parts, piece).sampled:
-            weights = weights * (rule.weights.sum() / weights.sum())
-        else:
-            x, weights = rule.points, rule.weights
-        whole, total = whole + float(weights.sum()), total + float(weights @ solution(x, piece))
-    return total / whole
+            # Point sources are integrable, but not smooth: for them the better rule.
+            rule = rules[0 if solution.supplement.singular else -1]
+            x, weights = rule.points[:MEAN_POINTS], rule.weights[:MEAN_POINTS]
+            whole += float(rule.weights.sum())
+            total += float(weights @ solution(x, piece)) * float(rule.weights.sum() / weights.sum())
+            continue
+        better, other = (float(rule.weights @ solution(rule.points, piece)) for rule in (rules[0], rules[-1]))
+        whole, total, error = whole + float(rules[0].weights.sum()), total + better, error + abs(better - other)
+    return total / whole, error / whole

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 class JudgeOptions:
     """The judge's choices: where it starts, when it is content, and what it may spend.
 
-    `across` is the number of elements along the longest side of the domain at first, by dimension, `curved` the order
-    of curved faces. The judge is content when the root mean square error changes by less than `change`, relatively,
-    from one space to the next (`singular_change` where there are singular points: the safety factor covers it). It ends, content or not, before a space with more than `unknowns` (by dimension), or one
-    that would take it beyond `seconds`.
+    `across` is the number of elements along the longest side of the domain at first, by dimension, `curved` the
+    order of curved faces. The judge is content when the root mean square error changes by less than `change`,
+    relatively, from one space to the next (`singular_change` where there are singular points: the safety factor
+    covers it). It ends, content or not, before a space with more than `unknowns` (by dimension), or one that would
+    take it beyond `seconds`.
     `safety` is what a judged error is multiplied by in an estimate, `singular_safety` where there are singular points.
     """
 
