@@ -15,7 +15,8 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test quick-tests test-all test-browser check lint types layers docs bench gallery reproduction format clean distclean
+SECONDS ?= 600
+.PHONY: help install demo test quick-tests test-all test-browser fuzz check lint types layers docs bench gallery reproduction format clean distclean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -51,6 +52,9 @@ test-all: check ## all checks, then every test, compiled with all optimisations
 test-browser: install ## the reports in chromium, which is installed from Debian if it is missing
 	tests/browser/install
 	$(BIN)/python -m pytest -m browser tests/browser
+
+fuzz: install ## hostile inputs for every reader, SECONDS=600 for each; findings go to tests/fuzz/corpus
+	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS)
 
 check: lint types layers docs ## ruff, pyright, import layers, docs build
 

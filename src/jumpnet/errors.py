@@ -1,7 +1,7 @@
 """What jumpnet raises when the input, not the program, is at fault.
 
 Every message is one sentence or two: what was given, what is wanted, what to do. The command line prints it and
-exits with code 2; a traceback therefore always means a bug of ours.
+exits with code 2; whatever else is raised is a fault of ours, and code 3.
 """
 
 

@@ -313,7 +313,7 @@ def _tensors(content: bytes, chance: random.Random) -> bytes:
         description = jsonwise(description, chance)
     else:
         name = chance.choice(sorted(tensors))
-        old = tensors[name]
+        old = np.atleast_1d(tensors[name])
         tensors[name] = chance.choice(
             (old[:-1], old.astype(np.float32), old.ravel(), np.zeros((0,)), old * np.nan, -old, np.stack([old, old]))
         ).copy()  # fmt: skip

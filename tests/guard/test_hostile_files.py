@@ -106,6 +106,14 @@ def test_constants_may_be_called_like_generated_code(name: str) -> None:
     assert np.all(np.isfinite(found.compiled(2)(x)))
 
 
+def test_numbers_beside_coordinates_in_conditions() -> None:
+    """Found by fuzzing: NumPy's `select` wants arrays everywhere."""
+    x = np.array([[0.5, 0.25], [0.0, 0.0]])
+    formula = "where(0.1 < 1 and 2 > x2, where(k < 1, 1, x1), 20)"
+    assert Expression.parse(formula, 2, {"k": 2.0})(x) == pytest.approx([0.5, 0.0])
+    assert np.all(np.isnan(Expression.parse("(-3)**x1", 2).compiled(1)(x)[:, 0]))
+
+
 def test_long_keys_and_deep_tables() -> None:
     assert "parts" in refusal(".".join("a" * 2000) + " = 1\n" + PLAIN.format(A=1), most=2.0)
     assert "parts" in refusal(".".join("a" * 40_000) + " = 1\n" + PLAIN.format(A=1), most=2.0)

@@ -4,7 +4,7 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import get_ident
 from typing import TYPE_CHECKING
 
@@ -131,7 +131,8 @@ def _plain(name: str, total: int, console: "Console", unit: str) -> Iterator[Pro
     every = max(total // PLAIN_LINES, 1)
 
     def say(text: str) -> None:
-        console.print(f"{name}: {text}", markup=False, highlight=False, soft_wrap=True)
+        with suppress(OSError, SystemExit):  # nobody reads it, where rich would leave; the solve goes on
+            console.print(f"{name}: {text}", markup=False, highlight=False, soft_wrap=True)
 
     def update(record: Record, best: float) -> None:
         nonlocal said

@@ -6,7 +6,7 @@ Imported lazily by its neighbours, because importing sympy takes longer than sol
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -135,8 +135,26 @@ class _Printer(NumPyPrinter):
         a, b = (self._print(arg) for arg in expr.args)
         return f"_maximum({a}, {b})"
 
+    # Numbers beside arrays: sympy's own code for these three wants arrays of one shape everywhere.
 
-_NAMES = {"_sign": np.sign, "_heaviside": np.heaviside, "_maximum": np.maximum}
+    def _print_And(self, expr: Any) -> str:
+        return reduce(lambda a, b: f"_and({a}, {b})", (self._print(arg) for arg in expr.args))
+
+    def _print_Or(self, expr: Any) -> str:
+        return reduce(lambda a, b: f"_or({a}, {b})", (self._print(arg) for arg in expr.args))
+
+    def _print_Piecewise(self, expr: Any) -> str:
+        text = "nan"
+        for value, condition in reversed(expr.args):
+            chosen = self._print(value)
+            text = chosen if condition == sympy.true else f"_where({self._print(condition)}, {chosen}, {text})"
+        return text
+
+
+_NAMES = {
+    **{"_sign": np.sign, "_heaviside": np.heaviside, "_maximum": np.maximum},
+    **{"_where": np.where, "_and": np.logical_and, "_or": np.logical_or, "nan": np.nan},
+}
 
 
 @lru_cache(maxsize=CACHE)
@@ -160,7 +178,8 @@ def compile_vector(expressions: tuple[Any, ...], symbols: tuple[Any, ...]) -> Co
         with np.errstate(all="ignore"):
             columns = function(*np.ascontiguousarray(x.T), *(np.float64(p) for p in parameters))
             for row, column in zip(out, columns, strict=True):
-                row[:] = column
+                # Derivatives of a power of a negative number are complex: not a number, for us.
+                row[:] = np.where(np.imag(column) == 0, np.real(column), np.nan) if np.iscomplexobj(column) else column
         return out.T
 
     return run

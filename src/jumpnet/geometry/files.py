@@ -65,12 +65,15 @@ def reading(path: FilePath, what: str) -> Iterator[None]:
 
 @contextmanager
 def _unlogged(*names: str) -> Iterator[None]:
-    loggers = [logging.getLogger(name) for name in names]
-    before = [logger.disabled for logger in loggers]
+    """What packages log meanwhile goes nowhere."""
+    loggers, nowhere = [logging.getLogger(name) for name in names], logging.NullHandler()
+    before = [logger.propagate for logger in loggers]
     for logger in loggers:
-        logger.disabled = True
+        logger.addHandler(nowhere)
+        logger.propagate = False
     try:
         yield
     finally:
-        for logger, disabled in zip(loggers, before, strict=True):
-            logger.disabled = disabled
+        for logger, propagate in zip(loggers, before, strict=True):
+            logger.removeHandler(nowhere)
+            logger.propagate = propagate

@@ -14,8 +14,14 @@ from threading import Timer
 from types import FrameType
 from typing import Any
 
+from jumpnet.guard.text import clean
+
 INTERRUPTED = 130
 AGAIN = 0.05  # seconds until a swallowed interrupt is raised again
+
+
+unfinished: set[str] = set()
+"""Files that are being written, to be removed by whoever leaves at once."""
 
 
 class _State:
@@ -59,11 +65,13 @@ def sentence(files: Iterable[object]) -> str:
 
 
 def leave() -> None:
-    """End the process now, without the interpreter's own way of ending: threads of a compiler may still be running."""
-    from jumpnet.guard.text import clean
-    from jumpnet.guard.writing import discard
+    """End the process now, without the interpreter's own way of ending: threads of a compiler may still be running.
 
-    discard()
+    Nothing is imported here: the interrupt may have come in the middle of an import.
+    """
+    for part in list(unfinished):
+        with suppress(OSError):
+            os.unlink(part)
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()

@@ -14,12 +14,12 @@ from os import PathLike
 from pathlib import Path
 from secrets import token_hex
 
+from jumpnet.guard.interrupts import unfinished
+
 # Unfinished files say on which machine and by which process they are written, so that others know whether it lives.
 PART = re.compile(r"\.jumpnet-([0-9a-f]{8})-(\d{1,20})-[0-9a-f]{12}\.part")
 # Seconds after which an unfinished file of another machine (in a shared directory) is nobody's.
 ABANDONED = 86_400.0
-
-_under_way: set[Path] = set()
 
 
 def write_atomically(path: str | PathLike[str], content: bytes) -> None:
@@ -38,7 +38,7 @@ def write_atomically(path: str | PathLike[str], content: bytes) -> None:
         return
     sweep(target.parent)
     part = target.with_name(f".jumpnet-{_machine()}-{os.getpid()}-{token_hex(6)}.part")
-    _under_way.add(part)
+    unfinished.add(str(part))
     try:
         with part.open("xb") as file:
             if old is not None:
@@ -51,7 +51,7 @@ def write_atomically(path: str | PathLike[str], content: bytes) -> None:
         part.unlink(missing_ok=True)
         raise
     finally:
-        _under_way.discard(part)
+        unfinished.discard(str(part))
     _to_disk(target.parent)
 
 
@@ -73,13 +73,6 @@ def sweep(folder: Path) -> None:
                     os.unlink(entry.path)
 
 
-def discard() -> None:
-    """Remove what this process is writing: it leaves at once."""
-    for part in list(_under_way):
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-
-
 def _is_abandoned(machine: str, process: int, path: str) -> bool:
     if machine != _machine() or os.name == "nt":  # where asking for a process with a signal would end it
         with suppress(OSError):
@@ -91,7 +84,7 @@ def _is_abandoned(machine: str, process: int, path: str) -> bool:
         return True
     except PermissionError:
         return False
-    return process == os.getpid() and Path(path) not in _under_way  # of an earlier process with our number
+    return process == os.getpid() and path not in unfinished  # of an earlier process with our number
 
 
 def _machine() -> str:
