@@ -31,17 +31,19 @@ def cluster(tmp_path):
         started.append(process)
         return process
 
-    here = ("--host", "127.0.0.1")
-    start("dask_scheduler", *here, "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
-    how = ("--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--no-nanny", "--scheduler-file", str(file))
-    workers = [start("dask_worker", *how) for _ in range(2)]
-    deadline = time.monotonic() + 60
-    while not file.exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    yield json.loads(file.read_text())["address"], workers
-    for process in started:
-        process.kill()
-        process.wait()
+    try:
+        here = ("--host", "127.0.0.1")
+        start("dask_scheduler", *here, "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+        how = ("--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--no-nanny", "--scheduler-file", str(file))
+        workers = [start("dask_worker", *how) for _ in range(2)]
+        deadline = time.monotonic() + 60
+        while not (file.exists() and file.read_text().endswith("}")) and time.monotonic() < deadline:  # written whole
+            time.sleep(0.1)
+        yield json.loads(file.read_text())["address"], workers
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
 
 
 @pytest.mark.filterwarnings("ignore")  # sockets and loops of dask's own, closed late

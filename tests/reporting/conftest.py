@@ -9,11 +9,11 @@ import jumpnet as jn
 FEW = jn.optim.LevenbergMarquardt(steps=20)
 
 
-def quickly(problem: jn.Problem, points: tuple[int, int, int]) -> jn.Solution:
+def quickly(problem: jn.Problem, points: tuple[int, int, int], judged: bool = False) -> jn.Solution:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", jn.JumpnetWarning)
         model = jn.models.CategoricalEmbedding(neurons=10)
-        return jn.solve(problem, model=model, optimizer=FEW, points=points, charts="box", verify=False)
+        return jn.solve(problem, model=model, optimizer=FEW, points=points, charts="box", verify=judged)
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +26,7 @@ def line() -> jn.Solution:
 def plane() -> jn.Solution:
     """A disk in which u is 10 higher than around it."""
     parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0.2, 0.1), 0.4)], names=["<plate>", "disk & rim"])
-    return quickly(jn.manufactured(parts, u=["x1*x2", "10 + x1"], A=[1.0, 5.0]), (80, 30, 30))
+    return quickly(jn.manufactured(parts, u=["x1*x2", "10 + x1"], A=[1.0, 5.0]), (80, 30, 30), judged=True)
 
 
 @pytest.fixture(scope="session")
