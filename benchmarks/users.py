@@ -2,8 +2,8 @@
 
     python -m benchmarks.users [NAME ...] [--limit 120] [--peers] [--json OUT]
 
-Each file of benchmarks/users is solved as a user does, `jumpnet solve FILE -o DIR`, report, figures and VTK included, in
-a process of its own. Shown are wall and CPU seconds, the exit code, and each quantity with its error bars beside the
+Each file of benchmarks/users is solved as a user does, `jumpnet solve FILE -o DIR`, report, figures and VTK included,
+in a process of its own. Shown are wall and CPU seconds, the exit code, and each quantity with its error bars beside the
 value of a plain NGSolve script (drawings: benchmarks/peers/users_ngsolve.py, order 3, the finest of uniform
 refinements) or of bilinear elements on refined pixels (images: benchmarks/peers/users_staircase.py). `--peers` computes
 these values anew and prints how long the scripts take to come within 1e-3 and 1e-5 of their own finest values.

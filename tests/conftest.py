@@ -4,6 +4,8 @@ import os
 import signal
 from importlib.metadata import version
 
+import pytest
+
 os.environ["JUMPNET_CACHE"] = "off"
 
 # Most of the time of small tests is compiling: a training of 20 steps in the plane takes 8.3 s of CPU as users compile,
@@ -18,3 +20,23 @@ if os.environ.get("JUMPNET_TEST_OPTIMISED", "0") in ("", "0"):
 # Shells start what they put into the background with Ctrl-C ignored; tests of Ctrl-C would wait for ever there.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Files that take longest, which go first: two workers then end at about the same time.
+LONGEST = (
+    "test_accuracy.py",
+    "test_closed_forms.py",
+    "test_documentation.py",
+    "test_commands.py",
+    "test_reproduce.py",
+    "test_checkpoint.py",
+    "test_training.py",
+    "test_bench.py",
+    "test_direct.py",
+    "test_figures.py",
+    "test_judge.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whole files, the longest first and the others as they were collected."""
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))

@@ -3,8 +3,8 @@
     python benchmarks/peers/users_ngsolve.py sink|board [--order 3] [--size 0] [--levels 4]
 
 Geometry drawn by hand from the numbers of the drawings, a mesh by Netgen, order 3, uniform refinement, a direct solver;
-one thread. Prints a line of JSON for each refinement: the quantities of the problem file, unknowns, CPU seconds of mesh,
-assembly and solve so far. It shares nothing with jumpnet.
+one thread. Prints a line of JSON for each refinement: the quantities of the problem file, unknowns, CPU seconds of
+mesh, assembly and solve so far. It shares nothing with jumpnet.
 """
 
 import argparse

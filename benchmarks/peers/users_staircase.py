@@ -4,7 +4,7 @@
 
 The left side of the unit square is held at 1, the right one at 0, the others are insulated; the interfaces are the
 staircases of the pixels. Prints a line of JSON for each refinement: heat through the left side (by the energy, which is
-twice as accurate as its gradient), means of u over each label, unknowns and CPU seconds. It shares nothing with jumpnet.
+twice as accurate as its gradient), means of u over each label, unknowns, CPU seconds. Nothing is shared with jumpnet.
 """
 
 import argparse
@@ -20,7 +20,7 @@ MOST = 700_000  # unknowns for a direct solver
 
 
 def local_matrices() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The integrals of dphi_i/dx dphi_j/dx, dphi_i/dy dphi_j/dy and the mixed one on a square; corners 00, 10, 01, 11."""
+    """The integrals of dphi_i/dx dphi_j/dx, dphi_i/dy dphi_j/dy and the mixed ones; corners 00, 10, 01, 11."""
     g = np.array([0.5 - 0.5 / np.sqrt(3), 0.5 + 0.5 / np.sqrt(3)])
     x, y = (a.ravel() for a in np.meshgrid(g, g))
     dx = np.stack([-(1 - y), 1 - y, -y, y])

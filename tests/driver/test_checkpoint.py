@@ -239,7 +239,7 @@ def killed_and_resumed(folder: Path, kills: int) -> None:
         done += process.returncode == -signal.SIGKILL
     last = start(path, folder / "resumed.jumpnet")
     last.communicate()
-    assert last.returncode == 0 and done >= kills // 2, f"{done} of {kills} kills came before the end"
+    assert last.returncode == 0 and done >= max(1, kills // 2), f"{done} of {kills} kills came before the end"
     assert same(jn.load(folder / "resumed.jumpnet"), jn.load(folder / "whole.jumpnet"))
 
 
@@ -248,7 +248,7 @@ needs_kill = pytest.mark.skipif(os.name == "nt", reason="no SIGKILL here")
 
 @needs_kill
 def test_a_killed_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
-    killed_and_resumed(tmp_path, kills=2)
+    killed_and_resumed(tmp_path, kills=1)
 
 
 @needs_kill

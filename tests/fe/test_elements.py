@@ -37,15 +37,20 @@ def bent(x):
 
 
 @pytest.mark.parametrize("dim, cells", [(2, 3), (3, 2)])
-@pytest.mark.parametrize("change", ["none", "refined", "graded"])
+@pytest.mark.parametrize("change", ["none", "refined", "graded", "graded at neighbours", "refined here and there"])
 def test_meshes_keep_their_volume_and_are_continuous(dim, cells, change):
     mesh = cube(dim, cells, 3, bent, lambda x: (x[:, 0] > 0.5).astype(int))
     if change == "refined":
         mesh = mesh.refined()
-    elif change == "graded":
+    elif change != "none":
         if dim == 3:
-            pytest.skip("only triangles are graded")
-        mesh = mesh.graded([0], 3)
+            pytest.skip("only triangles are cut one by one")
+        if change == "refined here and there":
+            rng = np.random.default_rng(0)
+            for _ in range(3):
+                mesh = mesh.refined_at(rng.uniform(size=len(mesh)) < 0.2)
+        else:
+            mesh = mesh.graded([0] if change == "graded" else mesh.elements[0], 3)
     xi, w = gauss(dim, 5)
     assert mesh.sound
     assert abs(np.sum(w * np.abs(np.linalg.det(mesh.jacobians(xi)))) - 1) < 1e-12
@@ -161,3 +166,14 @@ def test_periodic_faces_are_matched():
     assert len(faces) == 4 and len(mesh.boundary) == 8
     assert np.allclose(np.abs(first - second), [1.0, 0.0])
     assert len(mesh.refined().interfaces) == 8
+
+
+def test_refined_meshes_know_where_their_elements_come_from():
+    coarse = cube(2, 3, 3, bent, lambda x: (x[:, 0] > 0.5).astype(int))
+    values = exact(coarse.points(lagrange(2, 3).barycentric[:, 1:]))
+    fine = coarse.as_origin().refined_at(np.arange(len(coarse)) % 3 == 0).graded([0, 5], 2)
+    assert fine.origin is not None and fine.origin.mesh is coarse
+    xi = gauss(2, 3)[0]
+    there = Field(coarse, 3, values).value(fine.points(xi).reshape(-1, 2), np.repeat(fine.piece, len(xi)))
+    here = Field(fine, 3, fine.prolonged(values, 3))
+    assert np.abs(there - (here.values @ here.basis.value(xi).T).ravel()).max() < 1e-12

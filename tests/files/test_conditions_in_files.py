@@ -228,6 +228,22 @@ def test_what_is_wrong_with_an_image_is_said_in_one_sentence(tmp_path: Path, cha
     assert words in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_several_labels_are_one_piece(tmp_path: Path) -> None:
+    labels = np.ones((24, 24), int)
+    labels[:12, 12:], labels[12:, :12], labels[12:, 12:] = 2, 3, 4
+    np.save(tmp_path / "four.npy", labels)
+    text = (
+        '[image]\nfile = "four.npy"\n[background]\nname = "a"\nlabels = [1, 4]\nA = 1.0\n'
+        '[pieces.b]\nlabels = [2, 3]\nA = 2.0\n[boundary]\nrest = { kind = "dirichlet", g = "x1" }\n'
+    )
+    (tmp_path / "four.toml").write_text(text)
+    read = jn.read_file(tmp_path / "four.toml")
+    assert read.problem.partition.names == ("a", "b") and read.tol == 1e-3
+    (tmp_path / "both.toml").write_text(text.replace("labels = [2, 3]", "labels = [2, 3]\nlabel = 2"))
+    with pytest.raises(jn.errors.ProblemError, match="has label and labels"):
+        jn.read_file(tmp_path / "both.toml")
+
+
 def test_an_unnamed_label_is_pointed_at(tmp_path: Path) -> None:
     path = picture(tmp_path)
     path.write_text(path.read_text().replace("[pieces.three]\nlabel = 3\nA = 3.0\n", ""))

@@ -52,7 +52,8 @@ def chosen(
         other = by_elements(problem, goal, verify, progress=progress, limit=whole.left)
     except JumpnetError as refused:
         tried.append(f"finite elements: {refused}")
-        if isinstance(refused, GeometryError) and Cells.possible(problem.partition):
+        cut = direct is None or _cut_short(direct) or Cells.possible(problem.partition)
+        if isinstance(refused, GeometryError) and cut:
             cells = completed(problem, directly(problem, cut=True, budget=Budget(whole.left), **options))
             other = verified(problem, cells, goal, verify)
             tried.append(_line(other, time.perf_counter() - began))
@@ -128,6 +129,11 @@ def by_elements(
     if found.status is Status.REFUTED and whole.left < (1 - FOR_ANSWER) * limit:
         return replace(found, status=Status.TIME_LIMIT)
     return found
+
+
+def _cut_short(direct: Solution) -> bool:
+    """Whether a direct solve ended because finite elements were to be tried."""
+    return direct.status in (Status.STALLED, Status.TIME_LIMIT) and direct.settings["seconds"] > SPEND
 
 
 def _near(problem: Problem, found: Solution, goal: Goal) -> bool:

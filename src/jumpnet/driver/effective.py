@@ -43,7 +43,7 @@ def effective_tensor(
     """The effective tensor of a box: T with <A grad u> = T <grad u>, angles for means over the box.
 
     `parts` is a box cut into pieces; `A` is that of `Problem`, `jumps` may hold contact resistances (`Jump(R=...)`, no
-    v and no w). With `boundary="periodic"` the box is a cell that goes on periodically (pieces may be cut by its sides).
+    v and no w). With `boundary="periodic"` the box is a cell that goes on periodically (its sides may cut pieces).
     A sample that does not has an apparent tensor: "linear" is u = x_k on the boundary, "flux" is A grad u . n = n_k,
     "mixed" is u = x_k on the two sides across x_k with the others insulated, as in an experiment; the first is not
     below and the second not above that of a larger sample.

@@ -245,7 +245,7 @@ def _grow(track: _Track, solver: DirectSolver, otherwise: bool, budget: Budget) 
         last = track.last
         assert last is not None
         if budget.forbids(time.perf_counter() - began, good):
-            return Status.TIME_LIMIT
+            return Status.TIME_LIMIT if np.isfinite(budget.limit) else Status.STALLED
         began = time.perf_counter()
         plan = last.plan.grown(last.large_terms(), stride)
         if plan == last.plan or plan.network.size > (MOST_UNKNOWNS if plan.cells is None else MOST_BETWEEN_HOLES):

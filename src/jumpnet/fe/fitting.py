@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from jaxtyping import Bool
 
 from jumpnet.fe.mesh import Faces, Mesh
 from jumpnet.fe.meshing import projected
@@ -12,21 +13,20 @@ from jumpnet.geometry.shape import Shape
 
 # Of the size of an element: nodes that are nearer to the surface are on it.
 ON = 1e-14
+# Likewise: faces that are off their chords by less are straight.
+CURVED = 1e-11
 
 
 def fitted(parts: Partition, mesh: Mesh) -> Mesh:
     """The mesh with the nodes of curved interfaces and boundaries moved onto the surfaces, wherever they are near."""
     nodes = mesh.nodes.copy()
     for shape, element, local in _walls(parts, mesh):
-        bent = ~mesh.straight[element]
-        element, local = element[bent], local[bent]
         if len(element):
             _move_vertices(mesh, nodes, shape, element, local)
     moved = replace(mesh, nodes=nodes)
     for shape, element, local in _walls(parts, mesh):
-        bent = ~mesh.straight[element]
         for k in range(mesh.dim + 1):
-            mine = element[bent & (local == k)]
+            mine = element[local == k]
             inner = _inside_face(mesh, k)
             if len(mine) and len(inner):
                 at = nodes[mine[:, None], inner]
@@ -36,15 +36,32 @@ def fitted(parts: Partition, mesh: Mesh) -> Mesh:
 
 
 def _walls(parts: Partition, mesh: Mesh) -> Iterator[tuple[Shape, np.ndarray, np.ndarray]]:
-    """Shapes with the elements and local faces that lie on their boundaries; both sides of interfaces."""
-    faces: Faces = mesh.interfaces
+    """Shapes with the elements and local faces that are curved along their boundaries; both sides of interfaces.
+
+    A face that is straight stays so: it lies on a straight wall, or elements would fold if it did not.
+    """
+    faces = mesh.interfaces[_curved(mesh, mesh.interfaces)]
     piece = mesh.piece[faces.element]
     for high in np.unique(piece[:, 1]).tolist():
         mine = (piece[:, 1] == high) & (piece[:, 0] != high)
         if high and mine.any():
             for side in (0, 1):
                 yield parts.pieces[high - 1], faces.element[mine, side], faces.local[mine, side]
-    yield parts.domain, mesh.boundary.element[:, 0], mesh.boundary.local[:, 0]
+    faces = mesh.boundary[_curved(mesh, mesh.boundary)]
+    yield parts.domain, faces.element[:, 0], faces.local[:, 0]
+
+
+def _curved(mesh: Mesh, faces: Faces) -> Bool[np.ndarray, " faces"]:
+    """Which faces are curved, as seen from their first side."""
+    element, local = faces.element[:, 0], faces.local[:, 0]
+    found = np.zeros(len(faces), bool)
+    corners = mesh.vertices[mesh.elements[element]]
+    for k in range(mesh.dim + 1):
+        mine, on = np.flatnonzero(local == k), mesh.basis.on_face(k)
+        chord = np.einsum("kc,mcd->mkd", mesh.basis.barycentric[on], corners[mine])
+        off = np.abs(mesh.nodes[element[mine]][:, on] - chord).max(axis=(1, 2), initial=0.0)
+        found[mine] = off > CURVED * mesh.size[element[mine]]
+    return found
 
 
 def _inside_face(mesh: Mesh, face: int) -> np.ndarray:

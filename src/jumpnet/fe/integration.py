@@ -1,4 +1,4 @@
-"""Integration points of a mesh as they lie in its elements: fields are evaluated there without looking for the points."""
+"""Integration points of a mesh as they lie in its elements, where fields are evaluated without looking for them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

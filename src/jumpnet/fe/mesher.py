@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 from jumpnet.errors import JumpnetError
@@ -87,7 +88,8 @@ class _Child:
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                pipe.close()
+                with suppress(OSError):  # what was not sent yet
+                    pipe.close()
 
 
 _lock = threading.Lock()
@@ -109,6 +111,8 @@ def apart(name: str, *arguments: Any, seconds: float = PATIENCE) -> Any:
     with _lock:
         child = _children.get(os.getpid())
         if child is None or not child.alive:
+            if child is not None:
+                child.end()
             try:
                 child = _children[os.getpid()] = _Child()
             except OSError:

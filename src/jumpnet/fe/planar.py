@@ -62,7 +62,13 @@ def planar_mesh(
         return None
     arcs = joined_arcs(graph)
     chords = _chords(arcs, size)
-    x, triangles, piece, edges = _generated(arcs, chords, size, _partners(arcs, partition, periodic), finer)
+    partners = _partners(arcs, partition, periodic)
+    try:
+        x, triangles, piece, edges = _generated(arcs, chords, size, partners, finer)
+    except Exception:  # netgen's own: very small sizes near periodic sides, which short chords need not have
+        if not finer:
+            raise
+        x, triangles, piece, edges = _generated(arcs, chords, size, partners, ())
     same = same_vertices(partition, x, periodic) if periodic else None
     made = (_bent(x, triangles, piece, edges, arcs, chords, order, same) for order in orders)
     return next((mesh for mesh in made if mesh.sound), None)
@@ -346,7 +352,8 @@ def _generated(
     for k in np.flatnonzero(chords.start > 0.0).tolist():
         first[k] = geometry.AppendPoint(*inner[k])
     # Lower sides first: upper ones are their copies.
-    for k in sorted(range(len(chords.arc)), key=lambda k: int(chords.arc[k]) in partners):
+    turn = sorted(range(len(chords.arc)), key=lambda k: int(chords.arc[k]) in partners)
+    for place, k in enumerate(turn, start=1):
         n = int(chords.arc[k])
         a, b = arcs.ends[n].tolist()
         start = points[a] if chords.start[k] == 0.0 else first[k]
@@ -358,14 +365,15 @@ def _generated(
             chord, other = (np.diff(arcs.corners[arcs.ends[m]], axis=0)[0] for m in (n, partners[n]))
             if chord @ other < 0:
                 start, stop, left, right = stop, start, right, left
-        made[n] = geometry.Append(["line", start, stop], leftdomain=left, rightdomain=right, bc=k + 1, **more)
+        made[n] = geometry.Append(["line", start, stop], leftdomain=left, rightdomain=right, bc=place, **more)
     parameters = ngsolve().meshing.MeshingParameters(maxh=size, grading=GRADING)
     for place, there in finer:
         parameters.RestrictH(*place.tolist(), 0.0, h=there)
     mesh = geometry.GenerateMesh(mp=parameters)
     table, lines = mesh.Elements2D().NumPy(), mesh.Elements1D().NumPy()
     x = np.array(mesh.Coordinates(), float)[:, :2]  # a copy: they go with the mesh
-    edges = np.column_stack([lines["nodes"][:, :2].astype(int) - 1, lines["index"].astype(int) - 1])
+    chord = np.array(turn)[lines["index"].astype(int) - 1]
+    edges = np.column_stack([lines["nodes"][:, :2].astype(int) - 1, chord])
     return x, table["nodes"][:, :3].astype(int) - 1, table["index"].astype(int) - 1, edges
 
 
@@ -376,7 +384,8 @@ def _partners(arcs: Arcs, partition: Partition, periodic: Sequence[int]) -> dict
     middle = ends.mean(axis=1)
     for axis in periodic:
         low, high = (
-            np.flatnonzero(np.abs(ends[:, :, axis] - side[axis]).max(axis=1) <= near) for side in (lower, upper)
+            np.flatnonzero(arcs.straight & (np.abs(ends[:, :, axis] - side[axis]).max(axis=1) <= near))
+            for side in (lower, upper)
         )
         moved = middle[high].copy()
         moved[:, axis] = lower[axis]
@@ -414,7 +423,7 @@ def _bent(
     x = x.copy()
     for k in (0, 1):
         x[edges[:, k]] = arcs.at(arc, t[:, k])
-    bending = np.ones(len(edges), bool)
+    bending, nodes = np.ones(len(edges), bool), np.empty(0)
     for _ in range(UNBENT):
         nodes = _nodes(x, triangles, edges[bending, :2], t[bending], arc[bending], arcs, order)
         folded = ~_unfolded(nodes, order)

@@ -89,8 +89,8 @@ class Builder:
             unnamed = [name for name in partition.names if name not in labels.values()]
             if background is None and unnamed[:1] == [partition.names[0]]:
                 unnamed = unnamed[1:]
-                names, image = [file.background.name, *partition.names[1:]], partition._image
-                partition = Partition(partition.domain, partition.pieces, names)._with_image(image)
+                names, known = [file.background.name, *partition.names[1:]], partition._image
+                partition = Partition(partition.domain, partition.pieces, names)._with_image(known)
             if unnamed:
                 raise ProblemError(
                     f"image.file has a {unnamed[0]} that no piece has; add it: [pieces.NAME] with label or labels."

@@ -111,11 +111,11 @@ class Partition:
         """The pieces of a label image in 2-D or 3-D: an array of whole numbers, or a file (NPY, PNG, TIFF).
 
         Each label is a piece, `background` (by default the lowest) piece 0, the others follow by number. `names` gives
-        labels names, {3: "quartz"}, or names labels, {"quartz": [3, 5]}: all labels of a name are one piece. `pixel` is the
-        size of a pixel or voxel, `origin` the lower corner. In the order "image" rows run from the top, then columns;
-        slices, if there are any, come first; in the order "xyz" the array is indexed along x1, x2, x3. Regions of fewer
-        than `smallest` pixels (12, in 3-D 60) are given to their neighbours, kept, or refused: `small` is "merge",
-        "keep" or "error". Interfaces are smooth curves or surfaces, as smooth as the pixels allow; with
+        labels names, {3: "quartz"}, or names labels, {"quartz": [3, 5]}: all labels of a name are one piece. `pixel` is
+        the size of a pixel or voxel, `origin` the lower corner. In the order "image" rows run from the top, then
+        columns; slices, if there are any, come first; in the order "xyz" the array is indexed along x1, x2, x3. Regions
+        of fewer than `smallest` pixels (12, in 3-D 60) are given to their neighbours, kept, or refused: `small` is
+        "merge", "keep" or "error". Interfaces are smooth curves or surfaces, as smooth as the pixels allow; with
         smooth=False (2-D only) they are polygons.
         """
         cells = labelimage.read_cells(

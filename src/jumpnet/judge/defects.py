@@ -248,7 +248,7 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
     size = np.minimum(mesh.size[a], mesh.size[b])[:, None]
     here, xa, xb, n = first.x, first.x.copy(), second.x.copy(), -first.normal
     v, w, R = (np.zeros(xa.shape[:2]) for _ in range(3))
-    across = np.abs(first.x - second.x).max(axis=(1, 2), initial=0.0) > 1e-6 * size[:, 0]
+    across = np.abs(first.x - second.x).max(axis=(1, 2), initial=0.0) > 1e-6 * problem.partition.domain.size
     for pair in np.unique(np.stack([low, high], axis=1)[~across], axis=0).tolist():
         mine = np.flatnonzero((low == pair[0]) & (high == pair[1]) & ~across)
         at, normal = _flat(xa[mine]), _flat(n[mine])

@@ -152,9 +152,10 @@ def solved(
 ) -> Level:
     """The defect problem in a space; `mean` is that of e, where nothing else fixes the constant.
 
-    Data are looked at at `count` Gauss points in each direction: by default one more than the order, two for elements.
+    Data are looked at at `count` Gauss points in each direction: by default one more than the order, three for elements,
+    whose own equations must not have seen the data at the same points.
     """
-    count = count or (space.order + 2 if answer.weak else space.order + 1)
+    count = count or (space.order + 3 if answer.weak else space.order + 1)
     found = defects(problem, space.mesh, count, answer)
     system = assembled(space, count, found.volume, found.contact, found.outer)
     cuts = answer.cuts(problem, space.mesh)

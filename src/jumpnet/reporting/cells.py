@@ -53,7 +53,7 @@ class PieceCells:
 
 
 def element_cells(field: Field) -> tuple[PieceCells, ...]:
-    """The elements of a plane mesh, each cut into as many triangles as its order wants; every one has its own points."""
+    """The elements of a plane mesh, each cut into as many triangles as its order wants; each has its own points."""
     mesh = field.mesh
     most = int(np.sqrt(MOST_TRIANGLES / len(mesh)))
     parts = int(np.clip(min(max(field.order, 1 if mesh.straight.all() else 2), most), 1, MOST_PARTS))

@@ -49,7 +49,8 @@ class Context:
     """What a page can say beyond the solution: a title, a text, where the solution is stored, how it was made.
 
     `tables` are further numbers, by heading: rows of a name and its text. `picture` and `domain` are the figures of the
-    solution and of its pieces if they have been drawn already, and `alarm` the headline of what fails (empty if nothing does), if that is known already.
+    solution and of its pieces if they have been drawn already, and `alarm` the headline of what fails (empty if
+    nothing does), if that is known already.
     """
 
     title: str | None = None

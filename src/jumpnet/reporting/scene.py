@@ -252,7 +252,10 @@ def _patch(partition: Partition, grid: Grid, piece: int, blob: Blob, values: _Va
 
 def _level(shape: Shape, part: Grid, inside: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """The level function of a piece near its end, and a number of its sign elsewhere: the page draws its zero line."""
-    edge = binary_dilation(inside, iterations=BEYOND) & ~binary_erosion(inside, iterations=BEYOND)
+    wider, narrower = (
+        np.asarray(change(inside, iterations=BEYOND), bool) for change in (binary_dilation, binary_erosion)
+    )
+    edge = wider & ~narrower
     far = BEYOND * max(part.x[1] - part.x[0], part.y[1] - part.y[0])
     level = np.where(inside, -far, far)
     near = edge & mask

@@ -43,6 +43,8 @@ FIRST, ENOUGH, MOST, STEP = 2, {2: 4, 3: 5}, {2: 8, 3: 5}, {2: 2, 3: 1}
 GROWTH = {2: 1.3, 3: 2.0}
 # Differences that fall by more than this from space to space are not taken at their word (heuristic).
 LEAST_RATE = 0.1
+# Of the first difference, which has none before it, so much counts (heuristic; the judge has the last word).
+FIRST_RATE = 0.3
 # Gauss points in each direction beyond the order: with one, a source of width 0.01 has 40 times the error of three.
 GAUSS = 3
 # Each makes what a penalty leaves smaller by a factor of 1e5.
@@ -232,7 +234,9 @@ def _estimate(stages: list[Stage]) -> float:
     if len(stages) < 2:
         return np.inf
     last, before = stages[-1].change, stages[-2].change
-    if not np.isfinite(before) or before == 0.0:
+    if not np.isfinite(before):
+        return FIRST_RATE * last
+    if before == 0.0:
         return last
     return last * float(np.clip(last / before, LEAST_RATE, 1.0))
 

@@ -1,0 +1,82 @@
+"""Meshes of problems: on the exact walls, small between close walls, made in a process that may die."""
+
+import os
+import time
+
+import numpy as np
+import pytest
+
+import jumpnet as jn
+from jumpnet.errors import GeometryError
+from jumpnet.fe import making, mesher
+from jumpnet.fe.first import first_mesh
+from jumpnet.fe.mesh import on_faces
+from jumpnet.fe.proximity import narrow
+
+pytest.importorskip("ngsolve")
+
+SQUARE = jn.Box((-1, -1), (1, 1))
+
+
+def problem_of(*pieces):
+    parts = jn.Partition(SQUARE, list(pieces))
+    return jn.Problem(parts, A=[1.0, *range(2, 2 + len(pieces))], boundary=jn.Dirichlet("x1"))
+
+
+def off_the_circle(mesh, radius):
+    faces = mesh.interfaces
+    at = on_faces(mesh, faces.element[:, 0], faces.local[:, 0], 6)
+    return np.abs(np.linalg.norm(at.x, axis=2) - radius).max()
+
+
+def test_curved_elements_follow_the_exact_wall_and_so_do_refined_ones():
+    from jumpnet.fe.fitting import fitted
+
+    problem = problem_of(jn.Disk((0, 0), 0.5))
+    mesh = first_mesh(problem, 0.5, 4)
+    coarse = off_the_circle(mesh, 0.5)
+    finer = mesh.refined_at(np.ones(len(mesh), bool))
+    assert coarse < 1e-4
+    assert off_the_circle(finer, 0.5) > 0.5 * coarse  # refinement alone keeps the curve
+    assert off_the_circle(fitted(problem.partition, finer), 0.5) < 0.3 * coarse
+
+
+@pytest.mark.parametrize("gap, size", [(1e-2, 0.1), (1e-4, 0.01)])
+def test_elements_are_small_between_close_walls(gap, size):
+    parts = problem_of(jn.Disk((-0.4 - gap / 2, 0), 0.4), jn.Disk((0.4 + gap / 2, 0), 0.4)).partition
+    found = narrow(parts, 0.5)
+    smallest = min(found, key=lambda one: one[1])
+    assert np.linalg.norm(smallest[0]) < 0.05
+    assert 0.1 * size < smallest[1] < 2 * size
+    assert narrow(problem_of(jn.Disk((0, 0), 0.4)).partition, 0.2) == []
+
+
+def test_walls_that_two_shapes_share_are_not_close():
+    ring = jn.Disk((0, 0), 0.6) - jn.Disk((0, 0), 0.4)
+    sizes = [size for _, size in narrow(problem_of(ring, jn.Disk((0, 0), 0.4)).partition, 10.0)]
+    assert all(size > 0.1 for size in sizes)
+
+
+def test_a_mesher_that_hangs_or_dies_costs_a_sentence(monkeypatch):
+    with pytest.raises(mesher.MeshingError, match="took too long"):
+        mesher.apart("of_solids", problem_of(jn.Disk((0, 0), 0.5)).partition, 0.2, 2, (), (), seconds=1e-3)
+    assert isinstance(mesher.apart("of_solids", problem_of().partition, 0.9, 1, (), ()).piece, np.ndarray)
+    child = mesher._children[os.getpid()]
+    child._process.kill()
+    for _ in range(100):
+        if not child.alive:
+            break
+        time.sleep(0.02)
+    assert len(mesher.apart("of_solids", problem_of().partition, 0.9, 1, (), ())) > 0  # a new one
+
+    def failing(*_):
+        raise mesher.MeshingError("the mesher died")
+
+    monkeypatch.setattr("jumpnet.fe.first.apart", failing)
+    with pytest.raises(GeometryError, match="no mesh could be made"):
+        first_mesh(problem_of(jn.Disk((0, 0), 0.5)), 0.2, 2)
+
+
+def test_shapes_with_functions_of_a_user_are_meshed_here(monkeypatch):
+    monkeypatch.setattr(making, "of_solids", lambda *given: given)
+    assert mesher.apart("of_solids", lambda t: t, 0.1)[1] == 0.1
