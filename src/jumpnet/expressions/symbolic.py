@@ -122,7 +122,8 @@ class _Printer(NumPyPrinter):
     def _print_Integer(self, expr: Any) -> str:
         return str(expr.p) if abs(expr.p) < 2**53 else repr(float(expr))
 
-    def _print_ComplexInfinity(self, expr: Any) -> str:  # in derivatives, where a part divides by zero
+    # In derivatives, where a part divides by zero.
+    def _print_ComplexInfinity(self, expr: Any) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
         return "nan"
 
     def _print_RealAbs(self, expr: Any) -> str:
