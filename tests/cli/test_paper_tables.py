@@ -55,7 +55,8 @@ def test_the_demo_compares_with_the_right_numbers():
 
 
 def result(error: float, status: str = "converged") -> dict:
-    return {"l2": error, "linf": 2 * error, "status": status, "steps": 10, "seconds": 1.0, "parameters": 255}
+    when = {"finished": "2026-01-01 10:00 UTC", "versions": {"jumpnet": "0.1.0"}}
+    return {"l2": error, "linf": 2 * error, "status": status, "steps": 10, "seconds": 1.0, "parameters": 255} | when
 
 
 def test_failures_of_the_paper_have_no_number():

@@ -91,7 +91,7 @@ def keep(name: str, findings: dict[int, str]) -> None:
     from fuzzing import CORPUS, READERS
 
     for number, how in findings.items():
-        print(f"  {name} {number}: {how}", file=sys.stderr, flush=True)
+        print(f"  {name} {number}: {how[-300:]}", file=sys.stderr, flush=True)
         (CORPUS / name).mkdir(parents=True, exist_ok=True)
         (CORPUS / name / str(number)).write_bytes(READERS[name].case(number)[:1_000_000])
 

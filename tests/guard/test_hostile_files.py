@@ -1,5 +1,6 @@
 """Files of strangers: every one is read, or refused in one sentence, within its time; nothing else happens."""
 
+import cProfile
 import io
 import json
 import os
@@ -158,6 +159,17 @@ def test_a_budget_that_is_kept_leaves_nothing_behind() -> None:
     assert threading.active_count() <= before
     with pytest.raises(jn.BudgetError, match="positive"):
         jn.Budget(seconds=0)
+
+
+def test_a_budget_under_a_profiler_and_long_sentences() -> None:
+    """A profiler hung once: an exception that was withdrawn leaves CPython looking for it."""
+
+    def wrong() -> None:
+        raise jn.GeometryError("a" * 100_000)
+
+    with cProfile.Profile(), pytest.raises(jn.GeometryError) as refused:
+        bounded(Budget(), wrong)
+    assert len(str(refused.value)) < 1100
 
 
 # --- what is no file -------------------------------------------------------------------------------------------------

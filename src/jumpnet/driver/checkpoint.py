@@ -230,7 +230,7 @@ def _kept(numbers: Mapping[str, Any], prefix: str, arrays: Mapping[str, np.ndarr
     """A leg, every entry of which is what it should be."""
     start = f"{prefix}state/"
     state = Packed({name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)})
-    if any(state.arrays[name].size != 1 for name in ("best_loss", "steps")):
+    if any(state.arrays[name].shape != () for name in ("best_loss", "steps")):
         raise ValueError("a loss or a number of steps is not one number")
     table = arrays[f"{prefix}records"]
     if table.dtype != float or (table.size and (table.ndim != 2 or table.shape[1] < 5)):

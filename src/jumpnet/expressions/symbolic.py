@@ -122,6 +122,10 @@ class _Printer(NumPyPrinter):
     def _print_Integer(self, expr: Any) -> str:
         return str(expr.p) if abs(expr.p) < 2**53 else repr(float(expr))
 
+    # In derivatives, where a part divides by zero.
+    def _print_ComplexInfinity(self, expr: Any) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return "nan"
+
     def _print_RealAbs(self, expr: Any) -> str:
         return f"abs({self._print(expr.args[0])})"
 

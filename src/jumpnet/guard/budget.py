@@ -15,13 +15,15 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from jumpnet.errors import BudgetError
+from jumpnet.errors import BudgetError, JumpnetError
+from jumpnet.guard.text import one_line
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 # Seconds between two looks, and until an exception that came to nothing (a library caught it) is raised again.
 INTERVAL, AGAIN = 0.05, 0.5
+LONGEST = 1000  # characters of a sentence
 SECONDS, GIGABYTES = "JUMPNET_READ_SECONDS", "JUMPNET_READ_GB"
 
 
@@ -67,7 +69,10 @@ _active = _Active()
 
 
 def bounded(budget: Budget | None, work: Callable[[], Result], what: str = "the file") -> Result:
-    """What `work()` returns; BudgetError says at which key it took too much. Inside another budget, that one holds."""
+    """What `work()` returns; BudgetError says at which key it took too much. Inside another budget, that one holds.
+
+    Sentences about what is wrong come out on one line and not too long, whatever of the file they quote.
+    """
     if _active.budget is not None:
         return work()
     watch = _Watch(Budget() if budget is None else budget)
@@ -80,6 +85,9 @@ def bounded(budget: Budget | None, work: Callable[[], Result], what: str = "the 
         finally:
             _active.budget = None
             watch.stop()
+    except JumpnetError as problem:
+        sentence = one_line(problem, LONGEST)
+        raise problem if sentence == str(problem) else type(problem)(sentence) from None
     except Exceeded as exceeded:
         raise _too_much(watch, exceeded.key or what) from None
     except MemoryError as problem:
@@ -135,15 +143,22 @@ class _Watch:
         threading.Thread(target=self._look, name="jumpnet-budget", daemon=True).start()
 
     def stop(self) -> None:
-        """End it; an exception that is under way is withdrawn."""
+        """End it; an exception that may be under way arrives here, and no later.
+
+        CPython has no way to withdraw one: with NULL for the exception it looks for one for ever after.
+        """
         while True:
             try:
                 with self._lock:
                     self._done.set()
-                _raise_in(self._thread, None)
+                if self.reason:
+                    _raise_in(self._thread, Exceeded)  # takes the place of the one under way
+                    while True:
+                        time.sleep(0.0)
                 return
             except Exceeded:
-                continue
+                if self._done.is_set():
+                    return
 
     def _look(self) -> None:
         due = 0.0
@@ -163,9 +178,8 @@ class _Watch:
         return "memory" if resident() - self._memory > self.budget.gigabytes * 1e9 else ""
 
 
-def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
-    given = None if exception is None else ctypes.py_object(exception)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), given)
+def _raise_in(thread: int, exception: type[BaseException]) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(exception))
 
 
 def resident() -> int:

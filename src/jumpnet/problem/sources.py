@@ -155,7 +155,10 @@ def point_sources(given: Any, parts: Partition, A: Sequence[TensorField], lam: S
             raise ProblemError(
                 f"{what} lies in piece {piece}, where lam is not zero; surround it with a piece of its own where it is."
             )
-        found.append(Singular(x[0], q, piece, np.linalg.inv(A[piece].value(x)[0])))
+        try:
+            found.append(Singular(x[0], q, piece, np.linalg.inv(A[piece].value(x)[0])))
+        except np.linalg.LinAlgError:
+            raise ProblemError(f"{what}: A in piece {piece} is singular at the point; it must be positive.") from None
     return tuple(found)
 
 
