@@ -25,6 +25,10 @@ import jumpnet as jn
 SQUARE = jn.Box((-1, -1), (1, 1))
 
 
+# By NGSolve alone, orders 10 and 12 with 12 layers at all corners (benchmarks/peers/board.py): 2.907449819, ...822.
+CHIP = 2.90744982
+
+
 def _released(
     sides: Sequence[tuple[str, float, Sequence[float], Sequence[float]]], ambient: float, heat: float
 ) -> Defect:
@@ -45,7 +49,7 @@ def _released(
 
 
 def board(tol: float, ambient: float = 25.0) -> Case:
-    """A board with a heated chip under a slab, in air; the chip is 2.907 above ambient (resolved finite elements)."""
+    """A board with a heated chip under a slab, in air; the chip is CHIP above ambient."""
 
     def build() -> jn.Problem:
         boxes = [jn.Box((0, 0), (60, 6)), jn.Box((20, 6), (40, 10)), jn.Box((10, 10), (50, 13))]
@@ -58,7 +62,7 @@ def board(tol: float, ambient: float = 25.0) -> Case:
         return jn.Problem(parts, A=[0.026, 0.3, 100.0, 200.0], f=[0.0, 0.0, -0.01, 0.0], boundary=sides)
 
     out = _released([("top", 0.01, (0, 40), (60, 40)), ("bottom", 0.005, (0, 0), (60, 0))], ambient, 0.8)
-    mean = piece_mean(2, ambient + 2.907, 2.907)
+    mean = piece_mean(2, ambient + CHIP, CHIP)
     name = f"board, heated chip and slab, ambient {ambient:g}, tol {tol:g}"
     return Case(
         name,
