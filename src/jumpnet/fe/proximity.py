@@ -47,7 +47,7 @@ def _gaps(trace: Trace) -> tuple[Float[np.ndarray, " n"], Int[np.ndarray, " n"]]
     x, normal, wall = trace.points, trace.normals, trace.wall
     low, high = np.minimum(trace.ahead, trace.behind), np.maximum(trace.ahead, trace.behind)
     towards = np.where(trace.ahead == low, 1.0, -1.0)[:, None] * normal
-    away, index = KDTree(x).query(x, k=min(AROUND, len(x)))
+    away, index = (np.asarray(part) for part in KDTree(x).query(x, k=min(AROUND, len(x))))
     index = index[:, 1:]
     between = x[index] - x[:, None]
     length = np.maximum(away[:, 1:], 1e-300)
@@ -73,7 +73,7 @@ def _curvatures(
         mine = np.flatnonzero(wall == one)
         if len(mine) < 2:
             continue
-        away, index = KDTree(x[mine]).query(x[mine], k=2)
+        away, index = (np.asarray(part) for part in KDTree(x[mine]).query(x[mine], k=2))
         turn = np.linalg.norm(normal[mine] - normal[mine][index[:, 1]], axis=1)
         found[mine] = np.where(turn > CORNER, 0.0, turn / np.maximum(away[:, 1], 1e-300))
     return found
