@@ -219,7 +219,7 @@ def attempt(
     """
     track = _Track(goal, progress, MOST_LEVELS)
     try:
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is no success
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite is no success
             otherwise = not cut or Cells.possible(solver.problem.partition)
             status = _grow(track, solver, otherwise, budget)
         if cut and status not in (Status.CONVERGED, Status.TIME_LIMIT) and Cells.possible(solver.problem.partition):
