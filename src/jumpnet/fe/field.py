@@ -22,7 +22,7 @@ NEW_SLOPES, KEPT_SLOPES = 2, 8  # of which the first have slopes of their own, t
 START = 0.5  # how far beyond an element that is curved the first guess may be
 SETTLED = 1e-13  # a step below is the last one
 WALK, STRAYING = 40, 6  # elements on the way; of those at first, which may lead away from the point
-LOST, AROUND = 1e-3, 60  # points farther outside are looked for in the elements of so many nodes around
+LOST, AROUND = 0.1, 40  # elements: points farther outside are looked for around so many nodes (walls in polygons: 0.05)
 INSIDE = 1e-10  # barycentric coordinates above minus this are inside
 FAR = 3.0  # reference coordinates are kept within this distance of the simplex, where maps of curved elements go astray
 
@@ -98,6 +98,8 @@ class Locator:
             tree, owner = self._trees[label]
             near = owner[tree.query(x[mine], k=min(AROUND, len(owner)))[1]].reshape(len(mine), -1)
             for element in near.T:
+                if not np.any(found.outside[mine] > LOST):
+                    break
                 xi = self._inverse(x[mine], element)
                 outside = _outside(xi)
                 better = outside < found.outside[mine]
