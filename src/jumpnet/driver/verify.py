@@ -25,6 +25,8 @@ Verify = bool | Literal["auto"]
 MOST_VARIATION = 10.0
 # Points at which the variation of u is taken.
 POINTS = 4000
+# Unknowns of the judge, at most, of which finite elements are given four times their own.
+MOST_UNKNOWNS = 400_000
 # What a judged answer may be called; others were interrupted or never began.
 JUDGED = (
     Status.CONVERGED,
@@ -58,7 +60,8 @@ def verified(
         return found
     x, piece = problem.partition.sample_interior(POINTS, seed=[found.seed, int(Stream.TEST), 3], method="even")
     enough = goal.of(found(x, piece))
-    most = {dim: max(4 * int(found.settings.get("unknowns", 0)), n) for dim, n in JudgeOptions().unknowns.items()}
+    own = min(4 * int(found.settings.get("unknowns", 0)), MOST_UNKNOWNS)
+    most = {dim: max(own, n) for dim, n in JudgeOptions().unknowns.items()}
     verdict = judge(found, tol=enough, options=JudgeOptions(unknowns=most, seconds=seconds))
     if needed:
         doubts = [*doubts, "differences of successive spaces are all that is known"]
