@@ -77,6 +77,17 @@ def test_a_mesher_that_hangs_or_dies_costs_a_sentence(monkeypatch):
         first_mesh(problem_of(jn.Disk((0, 0), 0.5)), 0.2, 2)
 
 
+def test_the_mesher_imports_nothing_from_the_folder_it_is_started_in(tmp_path, monkeypatch):
+    for name in ("pickle", "struct", "numpy", "jumpnet"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a stranger was let in')")
+    monkeypatch.chdir(tmp_path)
+    child = mesher._children.pop(os.getpid(), None)
+    if child is not None:
+        child.end()
+    assert len(mesher.apart("of_solids", problem_of().partition, 0.9, 1, (), ())) > 0
+    assert mesher._children[os.getpid()].alive
+
+
 def test_shapes_with_functions_of_a_user_are_meshed_here(monkeypatch):
     monkeypatch.setattr(making, "of_solids", lambda *given: given)
     assert mesher.apart("of_solids", lambda t: t, 0.1)[1] == 0.1

@@ -24,9 +24,9 @@ from jumpnet.solution import Solution
 AIMED, ROUNDS = 0.1, 4
 # Seconds of a direct solve after which finite elements are tried, unless its residual falls by decades.
 SPEND = 4.0
-# Pieces with more corners than that (drawings): each has functions of its own, and finite elements are sooner there.
-MOST_CORNERS = 40
-MOST_SEGMENTS = 100
+# Pieces with more corners than that (drawings), of which each has functions of its own, or drawn with more segments
+# (images): finite elements are sooner there.
+MOST_CORNERS, MOST_SEGMENTS = 40, 100
 # The part of a time limit for the answer; the rest is for the judge.
 FOR_ANSWER = 0.55
 # Spaces that a bar of progress is made for.
@@ -55,7 +55,7 @@ def chosen(
         cut = direct is None or _cut_short(direct) or Cells.possible(problem.partition)
         if isinstance(refused, GeometryError) and cut:
             cells = completed(problem, directly(problem, cut=True, budget=Budget(whole.left), **options))
-            other = verified(problem, cells, goal, verify)
+            other = verified(problem, cells, goal, verify, seconds=whole.left)
             tried.append(_line(other, time.perf_counter() - began))
         elif direct is None:
             raise

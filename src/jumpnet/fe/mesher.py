@@ -35,9 +35,10 @@ class _Child:
 
     def __init__(self) -> None:
         path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-        # A session of its own: Ctrl-C is the parent's affair.
+        # A session of its own: Ctrl-C is the parent's affair. Without -P the child would import from the folder in which
+        # the program was started, and that may be a stranger's.
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "jumpnet.fe.mesher"],
+            [sys.executable, "-P", "-m", "jumpnet.fe.mesher"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -49,12 +50,12 @@ class _Child:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, job: tuple[Any, ...], seconds: float) -> Any:
-        """What comes of a job; MeshingError if nothing does."""
+    def ask(self, job: bytes, seconds: float) -> Any:
+        """What comes of a job that is packed; MeshingError if nothing does."""
         assert self._process.stdin is not None
         until = time.monotonic() + seconds
         try:
-            self._process.stdin.write(_packed(job))
+            self._process.stdin.write(job)
             self._process.stdin.flush()
             size = _HEAD.unpack(self._read(_HEAD.size, until))[0]
             good, found = pickle.loads(self._read(size, until))  # noqa: S301 (from our own child)
@@ -102,8 +103,7 @@ def apart(name: str, *arguments: Any, seconds: float = PATIENCE) -> Any:
     In this process where shapes cannot be sent (they have functions of a user in them) or no child can be started.
     """
     try:
-        job = (name, arguments)
-        _packed(job)
+        job = _packed((name, arguments))
     except (pickle.PicklingError, AttributeError, TypeError):
         return _here(name, arguments)
     if os.environ.get(HERE) or os.name == "nt":  # pipes cannot be waited for there

@@ -1,7 +1,8 @@
 """Elements in the plane and in space: solve, compare with the space before, refine, until the difference will do.
 
 The error is sought as that of an answer that is zero but for the fields of point sources: the same equations as the
-judge solves. Meshes are graded geometrically towards singular points; orders and refinements grow in turn.
+judge solves. Meshes are graded geometrically towards singular points. In the plane elements are cut, or all orders
+raised, by what each element lacks (marking.py); in space orders rise first, then all elements are cut.
 """
 
 import time
@@ -16,7 +17,6 @@ from jumpnet.engines.fem.marking import indicators
 from jumpnet.engines.fem.options import FEM
 from jumpnet.fe.assembly import Contact, Outer, surface_load
 from jumpnet.fe.features import FieldFunction
-from jumpnet.fe.field import Field
 from jumpnet.fe.first import first_mesh
 from jumpnet.fe.fitting import fitted
 from jumpnet.fe.mesh import Mesh
@@ -31,7 +31,7 @@ from jumpnet.solution import Solution
 
 # Elements along the longest side of the domain at first.
 ACROSS = {2: 12, 3: 6}
-# The order of curved faces. Refinements keep the geometry of the first mesh, which has to be as good as the last one.
+# The order of curved faces. In space refinements keep the geometry of the first mesh; in the plane nodes are moved.
 CURVED = {2: 8, 3: 4}
 # Layers of elements towards singular points at first; half as many more with each space.
 LAYERS = 4
@@ -75,7 +75,6 @@ class Nothing:
 class Stage:
     """A solved space: the answer, its size, its variation, and how much it differs from the stage before."""
 
-    field: Field
     level: Level
     size: float
     variation: float
@@ -199,13 +198,12 @@ def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
     answer = Smooth(replace(zero, supplement=Supplement(0.0, problem.sources)))
     level = solved(problem, space, answer, None if problem.mean is None else 0.0, space.order + GAUSS)
     level = _corrected(problem, level, answer)
-    field = level.field
-    e, one = level.sampled(), level.integrals(np.ones_like(level.sampled()))
-    whole = sum(one)
+    e = level.sampled()
+    whole = sum(level.integrals(np.ones_like(e)))
     square, total = sum(level.integrals(e**2)) / whole, sum(level.integrals(e)) / whole
     size = float(np.sqrt(square))
     change = np.inf if before is None else level.difference(before.level) * size
-    return Stage(field, level, size, float(np.sqrt(max(square - total**2, 0.0))), change)
+    return Stage(level, size, float(np.sqrt(max(square - total**2, 0.0))), change)
 
 
 def _corrected(problem: Problem, level: Level, beside: Smooth) -> Level:
@@ -244,7 +242,7 @@ def _estimate(stages: list[Stage]) -> float:
 def _as_solution(problem: Problem, stage: Stage, status: Status, estimate: float, seconds: float) -> Solution:
     space = stage.level.space
     mesh = replace(space.mesh, origin=None)  # what it was made of has served its purpose
-    field = replace(stage.field, mesh=mesh)
+    field = replace(stage.level.field, mesh=mesh)
     functions = [FieldFunction(field, piece, problem.dim) for piece in range(problem.partition.size)]
     method = f"finite elements of order {space.order}, {len(mesh)} elements, {space.size} unknowns"
     settings = {
