@@ -30,7 +30,7 @@ SPACE = ("volume", "torus", "bracket")
 # Of the independent value: how far a quantity may be off. Staircases differ from smooth curves by the latter.
 ALLOWED = {"drawing": 0.005, "image": 0.02}
 # From the scripts of --peers, entered by hand: of drawings the limit of their refinements (NGSolve, three levels and an
-# extrapolation), of images the finest staircase that was run (--finer 1,2). The signs of the images' heat are not checked.
+# extrapolation), of images the finest staircase that was run (--finer 1,2). The signs of their heat are not checked.
 KNOWN: dict[str, dict[str, float]] = {
     "sink": {"temperature of the chip": 1.40439, "temperature of the sink": 1.27876, "heat into the sink": -0.02},
     "board": {

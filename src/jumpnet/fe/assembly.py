@@ -145,7 +145,10 @@ def _condensed(space: Space, dofs: np.ndarray, matrix: np.ndarray) -> tuple[np.n
     if not inside.any():
         return dofs, matrix, []
     i, b = np.flatnonzero(inside), np.flatnonzero(~inside)
-    inverse = np.linalg.inv(matrix[:, i[:, None], i])
+    try:
+        inverse = np.linalg.inv(matrix[:, i[:, None], i])
+    except np.linalg.LinAlgError:
+        raise SolutionError("the equations of the finite elements are singular.") from None
     across = matrix[:, i[:, None], b]
     coupling = np.matmul(inverse, across)
     rest = matrix[:, b[:, None], b] - np.matmul(across.transpose(0, 2, 1), coupling)

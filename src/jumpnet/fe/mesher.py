@@ -35,7 +35,7 @@ class _Child:
 
     def __init__(self) -> None:
         path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-        # A session of its own: Ctrl-C is the parent's affair. Without -P the child would import from the folder in which
+        # A session of its own: Ctrl-C is the parent's affair. Without -P the child would import from the folder where
         # the program was started, and that may be a stranger's.
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "jumpnet.fe.mesher"],
