@@ -18,7 +18,6 @@ from jumpnet.fe.simplex import Lagrange, face_points, gauss, lagrange
 
 FACTOR = 0.2  # by which graded elements shrink towards a vertex: between the best in theory, 0.15, and a half
 
-BITS = 21  # of a vertex number: three of them make a name of 63 bits
 STRAIGHT = 1e-13  # of its size: an element that is off by no more is straight
 END = 1e-6  # of a face: nearer to its end no vertex is put
 
@@ -250,7 +249,7 @@ class Mesh:
                 break
             cut[edge[each, longest][touched]] = True
         same = np.concatenate([self.same, shared + self.same.max() + 1])
-        middle = number.reshape(-1, 3) + len(self.same)  # numbers of vertices that are not used are no matter
+        middle = number.reshape(-1, 3) + len(self.same)  # edges that are not cut have numbers too, which nothing uses
         parts = [self._parts_of(k, cut[edge], longest, middle) for k in range(1, 4)]
         parent, share, ids = (np.concatenate(column) for column in zip(*parts, strict=True))
         return self._replaced(np.flatnonzero(cut[edge].any(axis=1)), self._cut(parent, share, ids, same))
@@ -384,9 +383,9 @@ def _keys(pairs: Int[np.ndarray, "n 2"]) -> Int[np.ndarray, " n"]:
 
 def _names(corners: Int[np.ndarray, "n k"]) -> Int[np.ndarray, " n"]:
     """One number for the vertices of each edge or face, in any order."""
-    found = np.zeros(len(corners), np.int64)
+    found, bits = np.zeros(len(corners), np.int64), 63 // corners.shape[1]
     for column in np.sort(corners, axis=1).T:
-        found = found << BITS | column
+        found = found << bits | column
     return found
 
 

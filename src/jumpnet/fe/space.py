@@ -7,8 +7,10 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float, Int
 
-from jumpnet.fe.mesh import BITS, Mesh
+from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.simplex import Lagrange, lagrange
+
+BITS = 21  # of a vertex number: three of them make a name of 63 bits
 
 
 @dataclass(frozen=True, eq=False)
