@@ -1,5 +1,6 @@
 """Files of strangers: every one is read, or refused in one sentence, within its time; nothing else happens."""
 
+import contextlib
 import cProfile
 import io
 import json
@@ -153,8 +154,9 @@ def test_a_budget_of_memory() -> None:
 
 def test_a_budget_that_is_kept_leaves_nothing_behind() -> None:
     before = threading.active_count()
-    for _ in range(20):
-        assert bounded(Budget(seconds=0.06), lambda: time.sleep(0.05) or 1) == 1
+    for _ in range(20):  # the work ends about when the budget does: either may win, nothing may come after it
+        with contextlib.suppress(jn.BudgetError):
+            assert bounded(Budget(seconds=0.06), lambda: time.sleep(0.055) or 1) == 1
     time.sleep(0.2)
     assert threading.active_count() <= before
     with pytest.raises(jn.BudgetError, match="positive"):
