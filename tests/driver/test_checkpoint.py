@@ -421,10 +421,10 @@ def test_a_full_disk_is_one_warning_and_costs_nothing(
 @pytest.mark.parametrize("optimizer", [LevenbergMarquardt(tol=0.0), Adam(tol=0.0), LBFGS(tol=0.0)], ids=repr)
 def test_states_are_packed_without_the_jacobian_and_go_on_bit_for_bit(optimizer: Any) -> None:
     from jumpnet.models import System
-    from jumpnet.rows import row_family
+    from jumpnet.rows import ConditionKey, Kind, row_family
 
     x = np.linspace(0, 1, 40)[:, None]
-    rows = row_family("value", np.exp(x[:, 0]), (x, 0, 1.0, 0.0, 0.0))
+    rows = row_family(ConditionKey(Kind.VALUE), np.exp(x[:, 0]), (x, 0, 1.0, 0.0, 0.0))
     system = System(MODEL.network(1, 1), rows)
     theta = system.network.initial(np.random.default_rng(0))
     whole, _ = minimise(optimizer, system, theta, steps=100)

@@ -20,7 +20,7 @@ from jumpnet._precision import float64
 from jumpnet.charts import Atlas, Box, Chart, Pole, Slit
 from jumpnet.models import CategoricalEmbedding, Deep, Model, OneHot, ScalarEncoding, Separate, System
 from jumpnet.models.activations import ACTIVATIONS
-from jumpnet.rows import Rows, row_family, stack
+from jumpnet.rows import ConditionKey, Kind, Rows, row_family, stack
 
 EPS = np.finfo(float).eps
 # Rounding: some hundred operations per entry (sums over neurons, sites and chart derivatives), each eps of the largest.
@@ -91,7 +91,7 @@ def all_kinds_of_rows(dim: int) -> Rows:
         )
 
     def family(name: str, *sides: tuple) -> Rows:
-        return row_family(name, rng.standard_normal(len(sides[0][0])), *sides)
+        return row_family(ConditionKey(Kind.VALUE, part=name), rng.standard_normal(len(sides[0][0])), *sides)
 
     x, y = points(), points()
     full: dict[str, Any] = {"value": True, "slope": True, "second": True}
@@ -251,7 +251,7 @@ def compared(encoding: str, activation: str, charts: str) -> tuple[Rows, tuple, 
 
 
 def check_family(kind: str, rows: Rows, ours: tuple, plain: tuple) -> None:
-    mine = rows.term == rows.terms.index(kind)
+    mine = rows.term == rows.terms.index(ConditionKey(Kind.VALUE, part=kind))
     r, J = (part[mine] for part in ours)
     r_plain, J_plain = (part[mine] for part in plain)
     size = np.abs(J_plain).max()
