@@ -34,9 +34,8 @@ from jumpnet.fe.space import Space
 PENALTY = 1e5
 CONSTANT = 1e-14  # coefficients that vary by no more than this part of themselves are constant
 CHUNK = 4_000_000  # numbers in the matrices of as many elements as are made at once
-# Unknowns from which NGSolve's factors take less time than SuperLU's (0.6 times with 70,000, 0.35 with 93,000: an image
-# of 200 x 200 pixels; 3 times with 28,000).
-LARGE = 50_000
+# Unknowns from which NGSolve's factors take less time than SuperLU's (0.2 times with 93,000, an image of 200 x 200 pixels).
+LARGE = 30_000
 TABLE = 4_000_000  # numbers in a table of products of basis functions
 
 
@@ -304,7 +303,7 @@ def _superlu(matrix: Any) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _cholesky(matrix: Any) -> Callable[[np.ndarray], np.ndarray]:
-    coo = matrix.tocoo()
+    coo = sp.tril(matrix, format="coo")  # no more is looked at
     entries = coo.row.astype(np.int32), coo.col.astype(np.int32), coo.data
     made = ngsolve().ng.la.SparseMatrixd.CreateFromCOO(*entries, *coo.shape)
     inverse = made.Inverse(inverse="sparsecholesky")
