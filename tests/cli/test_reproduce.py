@@ -10,6 +10,8 @@ from jumpnet.experiments.tables import NAMES, STUDIES, row
 from jumpnet.experiments.trial import Trial
 from jumpnet.judge import judge
 
+pytestmark = pytest.mark.usefixtures("blank_images")
+
 SHORT = ("--steps", "2", "--jobs", "1", "-o", "out")
 
 
