@@ -11,7 +11,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -71,16 +71,16 @@ def change() -> jn.Problem:
     parts = jn.Partition(
         jn.Box((-1, 0), (1, 1)), boundary={"insulated": "x2 < 1e-9 and x1 < 0", "cold": "x2 < 1e-9 and x1 > 0"}
     )
-    rest = dict.fromkeys((name for name in parts.boundary_parts if name not in ("insulated", "cold")))
+    rest = dict.fromkeys(name for name in parts.boundary_parts if name not in ("insulated", "cold"))
     wall = {name: jn.Dirichlet(_bessel(1 / 2)) for name in rest}
     return jn.Problem(parts, lam=1.0, boundary={"insulated": jn.Neumann(0), "cold": jn.Dirichlet(0), **wall})
 
 
 def wave() -> jn.Problem:
-    """Helmholtz's equation with 60 in a square, 85 in its disk, and jumps between two plane waves."""
+    """Helmholtz's equation with k = 60 in a square, A = 2 in its disk, and jumps between two plane waves."""
     parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0.1, 0), 0.4)])
-    u = ["cos(36*x1 + 48*x2)", "sin(51*x1 - 68*x2)"]
-    return jn.manufactured(parts, u, A=[1.0, 0.5], lam=[-3600.0, -3612.5])
+    u = ["cos(36*x1 + 48*x2)", "sin(30*x1 - 30*x2)"]
+    return jn.manufactured(parts, u, A=[1.0, 2.0], lam=-3600.0)
 
 
 def heart() -> jn.Problem:
@@ -97,14 +97,14 @@ def chessboard() -> jn.Problem:
 
 def _wave_exact(x: np.ndarray) -> np.ndarray:
     inside = np.hypot(x[:, 0] - 0.1, x[:, 1]) < 0.4
-    return np.where(inside, np.sin(51 * x[:, 0] - 68 * x[:, 1]), np.cos(36 * x[:, 0] + 48 * x[:, 1]))
+    return np.where(inside, np.sin(30 * x[:, 0] - 30 * x[:, 1]), np.cos(36 * x[:, 0] + 48 * x[:, 1]))
 
 
 ROWS = {
     "corner, lam = 1": Row(corner_lam, 1e-6, 2.0, _bessel(2 / 3)),
     "corner, A = 1 + r^2": Row(corner_varying, 1e-6, 2.0, _power),
     "change of condition, lam = 1": Row(change, 1e-6, 2.0, _bessel(1 / 2)),
-    "waves of 60 and 85": Row(wave, 1e-6, 5.0, _wave_exact),
+    "waves, k = 60": Row(wave, 1e-6, 5.0, _wave_exact),
     "heart, f = 1": Row(heart, 1e-5, 20.0),
     "chessboard, f = 1": Row(chessboard, 1e-4, 60.0),
 }
@@ -121,7 +121,7 @@ def measured(name: str, row: Row, limit: float) -> str:
     if row.exact is not None:
         true = row.exact(x)
     else:
-        finer = jn.solve(replace(problem), tol=row.tol / 10, time_limit=10 * limit)
+        finer = jn.solve(problem, tol=row.tol / 10, time_limit=10 * limit)
         true = finer(x, piece)
     spread = float(np.std(true))
     error = float(np.sqrt(np.mean((u - true) ** 2))) / spread

@@ -1,4 +1,4 @@
-"""The maps of curved elements at many points, each in an element of its own: by powers, three times as fast as by nodes."""
+"""Maps of curved elements at many points, each in an element of its own: by powers, three times as fast as by nodes."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Determinants, inverses and eigenvalues of many small matrices by formulas: LAPACK takes ten times as long for each."""
+"""Determinants, inverses and eigenvalues of many small matrices by formulas, in a tenth of the time LAPACK takes."""
 
 import numpy as np
 from jaxtyping import Float
