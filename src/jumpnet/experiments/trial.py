@@ -29,9 +29,9 @@ from jumpnet.solution import Solution
 Setting = Literal["default", "faithful"]
 Record = dict[str, Any]
 
-# What a result may depend on.
 # What direct solves are asked for: two digits more than by default, as the paper's best networks reach.
 TOL = 1e-8
+# What a result may depend on.
 PACKAGES = ("jumpnet", "jax", "numpy", "scipy", "ngsolve")
 # Points of a history that are kept: more than a figure shows.
 HISTORY_POINTS = 400

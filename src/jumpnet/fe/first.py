@@ -1,5 +1,7 @@
 """The first mesh of a problem, as plain arrays."""
 
+import time
+
 import numpy as np
 
 from jumpnet.errors import GeometryError
@@ -24,19 +26,23 @@ LEAVES = 2.0
 RADIANS, SAMPLES = 3.5, 2000
 
 
-def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
-    """A mesh with elements of about `size`, curved to `order` or half of it; GeometryError where none can be made."""
+def first_mesh(problem: Problem, size: float, order: int, seconds: float = np.inf) -> Mesh:
+    """A mesh with elements of about `size`, curved to `order` or half of it; GeometryError where none can be made.
+
+    Or where none is there after some seconds, of which each attempt has what is left.
+    """
+    until = time.monotonic() + seconds
     parts = problem.partition
     kinds = {name: condition.kind for name, condition in problem.boundary.items()}
     axes = [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
     why, finer = "", _finer(problem, size) + _of_waves(problem, size)
-    planar = _of_paths(parts, size, order, axes, finer)
+    planar = _of_paths(parts, size, order, axes, finer, until - time.monotonic())
     if planar is not None:
         return planar
     for part, curved in ((1.0, order), (SMALLER, order), (SMALLER, max(order // 2, 2)), (SMALLER**2, 2)):
         try:
             closer = [(place, part * there) for place, there in finer]
-            mesh = apart("of_solids", parts, part * size, curved, axes, closer)
+            mesh = apart("of_solids", parts, part * size, curved, axes, closer, seconds=until - time.monotonic())
         except MeshingError as error:
             why = f"no mesh could be made ({error})."
             continue
@@ -50,11 +56,16 @@ def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
 
 
 def _of_paths(
-    parts: Partition, size: float, order: int, axes: list[int], finer: list[tuple[np.ndarray, float]]
+    parts: Partition,
+    size: float,
+    order: int,
+    axes: list[int],
+    finer: list[tuple[np.ndarray, float]],
+    seconds: float,
 ) -> Mesh | None:
     """The mesh of pieces that are paths, without boolean operations; None where nothing comes of that."""
     try:
-        mesh = apart("of_paths", parts, size, (order, max(order // 2, 2), 2), axes, finer)
+        mesh = apart("of_paths", parts, size, (order, max(order // 2, 2), 2), axes, finer, seconds=seconds)
     except MeshingError:  # OpenCASCADE may know better
         return None
     return None if mesh is None or _lacking(parts, mesh) else mesh

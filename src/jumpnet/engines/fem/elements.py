@@ -90,7 +90,7 @@ class Refinement:
     def __init__(self, problem: Problem, options: FEM, seconds: float = np.inf, report: Report | None = None):
         self._report = report
         self.problem, self._options, self._seconds, self._began = problem, options, seconds, time.perf_counter()
-        first = first_mesh(problem, _size(problem, options, ACROSS[problem.dim]), CURVED[problem.dim])
+        first = first_mesh(problem, _size(problem, options, ACROSS[problem.dim]), CURVED[problem.dim], seconds)
         self._meshes = Refined(problem, first)
         self._order = options.order or _first_order(problem, self._meshes.mesh)
         self._stages: list[Stage] = []
