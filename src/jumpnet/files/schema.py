@@ -11,11 +11,12 @@ title, about, mean     text; the mean of u where the conditions leave it open
 [[jumps]]              between two pieces: v, w, R
 [[sources]]            point sources: x, q
 [[data]]               measured values: points, values, weight
-[solve]                tol, atol, verify, seed, trials, method
+[solve]                tol, atol, time_limit, method, verify, seed, trials
 [probes.NAME]          points, or a line
 [quantities.NAME]      flux, mean, integral, energy, effective
 """
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
@@ -163,12 +164,19 @@ class ImageEntry(Entry):
 class SolveEntry(Entry):
     """How to solve: what `jn.solve` is told."""
 
-    method: Literal["auto", "direct", "fem", "train"] = "auto"
+    method: Literal["auto", "trefftz", "fem", "network", "direct", "train"] = Field(
+        default="auto",
+        description="trefftz (or direct): functions made for it; fem: finite elements; network (or train): a training",
+    )
     tol: float | None = Field(
         default=None, gt=0, le=1, allow_inf_nan=False,
         description="relative to the variation of u; by default 1e-8, of images 1e-3",
     )  # fmt: skip
     atol: float = Field(default=0.0, ge=0, allow_inf_nan=False, description="in units of u")
+    time_limit: float | None = Field(
+        default=None, gt=0, allow_inf_nan=False,
+        description="seconds for the solve and its judge; what is there when they end comes back",
+    )  # fmt: skip
     verify: Literal["auto", "always", "never"] = Field(default="auto", description="solve for the error of the answer")
     seed: int = Field(default=0, ge=0, lt=2**32)
     trials: int = Field(default=1, ge=1, le=100)
@@ -247,5 +255,10 @@ class File(Entry):
 
 
 def json_schema() -> dict[str, Any]:
-    """The schema of problem files, for editors that complete and check TOML by one."""
+    """The schema of problem files, for editors that complete and check TOML by one; made of the tables above."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **File.model_json_schema()}
+
+
+def schema_text() -> str:
+    """The same as the text of a file."""
+    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
