@@ -13,6 +13,7 @@ import numpy as np
 
 from jumpnet.driver import solve
 from jumpnet.driver.progress import Progress
+from jumpnet.engines.fem import FEM
 from jumpnet.errors import JumpnetError, JumpnetWarning, ProblemError
 from jumpnet.guard.budget import Budget, bounded
 from jumpnet.models import CategoricalEmbedding
@@ -82,7 +83,7 @@ class ProblemFile:
             coarse = replace(self, builder=builder, problem=builder.problem())
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", JumpnetWarning)  # what is said of it was said of the image itself
-                found = coarse.quantities(coarse.solve(verify=False))
+                found = coarse.quantities(coarse.solve(verify=False, **_once(coarse.problem)))
         except JumpnetError:
             return {}
         return {name: integral.value for name, integral in found.items()}
@@ -187,6 +188,14 @@ class ProblemFile:
             else:
                 with at(f"{key}.boundary"):
                     self.problem.partition.part_name(str(entry.boundary))
+
+
+def _once(problem: Problem) -> dict[str, Any]:
+    """Options that solve an image in one space, without asking how good that is: three digits of a difference do."""
+    if problem.dim != 2:
+        return {}
+    lower, upper = problem.partition.bounds
+    return {"method": FEM(order=3, size=float(np.max(upper - lower)) / 12)}
 
 
 def read_file(

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
-from scipy.ndimage import binary_dilation, binary_erosion
+from scipy.ndimage import binary_dilation, binary_erosion, distance_transform_edt
 
 from jumpnet.errors import JumpnetError
 from jumpnet.fields.piecewise import piecewise_values
@@ -125,6 +125,7 @@ class _Values:
 
     def __init__(self, solution: Solution, parts: tuple[Part, ...], offered: list[dict[str, Any]]) -> None:
         self.dim, self.parts, self.offered, self.partition = solution.dim, parts, offered, solution.partition
+        self.solution = solution
         self.seen: dict[str, list[np.ndarray]] = {q["key"]: [] for q in offered}
         self.patches: list[tuple[Grid, int, tuple[slice, slice], np.ndarray]] = []
 
@@ -139,6 +140,23 @@ class _Values:
                     columns = self._inside(part, len(names), x, piece)
             found |= dict(zip(names, columns.T, strict=True))
         return found
+
+    def around(self, x: np.ndarray, piece: int, inside: np.ndarray, nearest: np.ndarray) -> dict[str, np.ndarray]:
+        """Each part at points of a piece and some beyond it; `nearest` is for each the nearest of those inside.
+
+        Finite elements end with their piece: u goes on along its gradient, the rest as it is at the nearest point.
+        """
+        own = np.full(len(x), piece)
+        confined = ("u", "flux1", "error") if self.solution.confined else ()
+        ending = [part for part in self.parts if part[0][0] in (*confined, "judged")]
+        found = _Values(self.solution, tuple(part for part in self.parts if part not in ending), [])(x, own)
+        known = _Values(self.solution, tuple(ending), [])(x[inside], own[inside])
+        found |= {name: values[nearest] for name, values in known.items()}
+        if self.solution.confined and not inside.all():
+            at = nearest[~inside]
+            slope = self.solution.grad(x[inside], piece)[at]
+            found["u"][~inside] += np.sum(slope * (x[~inside] - x[inside][at]), axis=1)
+        return {name: found[name] for names, _ in self.parts for name in names}
 
     def _inside(
         self, part: Callable[[np.ndarray, np.ndarray], np.ndarray], width: int, x: np.ndarray, piece: np.ndarray
@@ -233,7 +251,7 @@ def _patch(partition: Partition, grid: Grid, piece: int, blob: Blob, values: _Va
     mask, inside = needed[window], (grid.label == piece)[window]
     part = Grid(grid.plane, grid.x[window[1]], grid.y[window[0]], grid.label[window])
     points = part.points(mask)
-    found = values(points, np.full(len(points), piece))
+    found = values.around(points, int(piece), inside[mask], _nearest(part, inside)[mask])
     values.see({name: value[inside[mask]] for name, value in found.items()})
     entry: dict[str, Any] = {"piece": int(piece), "window": [window[1].start, window[0].start, *mask.shape[::-1]]}
     if piece > 0:
@@ -248,6 +266,13 @@ def _patch(partition: Partition, grid: Grid, piece: int, blob: Blob, values: _Va
         if name == "u":
             values.patches.append((grid, int(piece), window, whole))
     return entry
+
+
+def _nearest(part: Grid, inside: np.ndarray) -> np.ndarray:
+    """For each point of a grid the nearest of those inside, by its number among them."""
+    steps = part.y[1] - part.y[0], part.x[1] - part.x[0]
+    rows, columns = distance_transform_edt(~inside, sampling=steps, return_distances=False, return_indices=True)
+    return (np.cumsum(inside.ravel()) - 1).reshape(inside.shape)[rows, columns]
 
 
 def _level(shape: Shape, part: Grid, inside: np.ndarray, mask: np.ndarray) -> np.ndarray:

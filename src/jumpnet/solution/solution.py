@@ -75,6 +75,11 @@ class Solution:
         return fields_of(self.network, self.theta)
 
     @property
+    def confined(self) -> bool:
+        """Whether u ends where its pieces do, as finite elements; other functions go on beyond."""
+        return self._elements is not None
+
+    @property
     def unit(self) -> str:
         """What `steps` counts: a "step" of a training, or a "level" of a direct solve."""
         return "level" if isinstance(self.network, Frozen) else "step"
