@@ -35,7 +35,7 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m compileall -q src # as pip does for packages that are not editable
 	@touch $@
 
-demo: install ## solve two problems and write the pictures to demo-output/
+demo: install ## solve a drawing and a problem of the paper; reports and pictures go to demo-output/
 	$(BIN)/jumpnet demo -o demo-output
 
 # A whole file goes to one worker, as its tests share what was solved and compiled; tests/conftest.py says which first.

@@ -140,7 +140,7 @@ def start(
 
 @app.command(epilog="Example: jumpnet demo -o demo-output")
 def demo(ctx: typer.Context, output: Directory = "demo-output", seed: Seed = 0, steps: Steps = 1000) -> None:
-    """Solve two problems, compare with the paper, and draw everything."""
+    """Solve a drawing and a problem of the paper; write reports and pictures of both."""
     from jumpnet.cli.demo import run
 
     raise typer.Exit(run(ctx.obj, output, seed, steps))

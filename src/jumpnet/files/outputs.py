@@ -80,16 +80,13 @@ def _tensor(found: EffectiveTensor) -> dict[str, Any]:
 
 
 def described(read: ProblemFile, solution: Solution, found: dict[str, Any]) -> str:
-    """The same in words, after the trust report."""
-    lines = [read.title, str(solution.report())]
+    """The same in words: what was asked for, then how far it can be trusted."""
+    lines = [f"{read.title}: {solution.status.name.lower().replace('_', ' ')}"]
     if found["quantities"]:
-        width = max(len(name) for name in found["quantities"])
-        alone = any(of["error"] is None for of in found["quantities"].values())
-        lines.append(f"quantities, {'with the error of the quadrature alone' if alone else 'with their errors'}")
-        for name, of in found["quantities"].items():
-            lines.append(f"  {name:<{width}}  {of['value']:.10g}  (± {_bar(of):.1e}{_pixels(of)})")
+        lines += ["quantities, with their errors", *listed_quantities(found)]
     for name, of in found["effective tensors"].items():
         lines += [f"{name}: the effective tensor", *(f"  {line}" for line in of["text"].splitlines())]
+    lines += ["trust", str(solution.report())]
     if found["compared"] is not None:
         lines.append(
             f"compared with {found['compared']['with']}: relative difference {found['compared']['relative']:.1e}"
@@ -99,6 +96,15 @@ def described(read: ProblemFile, solution: Solution, found: dict[str, Any]) -> s
     for name, of in found["balances"].items():
         lines.append(f"  {name:<{width}}  {of['outflow']:.6g}  {of['source']:.6g}  {of['defect']:.1e}")
     return "\n".join(lines)
+
+
+def listed_quantities(found: dict[str, Any]) -> list[str]:
+    """The quantities in lines: name, value, error; where the error is that of the quadrature alone, that is said."""
+    width = max((len(name) for name in found["quantities"]), default=0)
+    return [
+        f"  {name:<{width}}  {_digits(of)}  (± {_bar(of):.1e}{_alone(of)}{_pixels(of)})"
+        for name, of in found["quantities"].items()
+    ]
 
 
 def probed(read: ProblemFile, solution: Solution) -> str:
@@ -163,14 +169,26 @@ def write(
 def tables(found: dict[str, Any]) -> dict[str, dict[str, str]]:
     """The quantities and balances as the report shows them."""
     quantities = {
-        name: f"{of['value']:.10g} (± {_bar(of):.1e}{' of the quadrature' if of['error'] is None else ''}{_pixels(of)})"
-        for name, of in found["quantities"].items()
+        name: f"{_digits(of)} (± {_bar(of):.1e}{_alone(of)}{_pixels(of)})" for name, of in found["quantities"].items()
     }
     balances = {
         name: f"{of['outflow']:.6g} leaves, sources ask for {of['source']:.6g}, off by {of['defect']:.1e}"
         for name, of in found["balances"].items()
     }
     return {"Quantities": quantities, "Flux balance": balances}
+
+
+def _digits(of: dict[str, Any]) -> str:
+    """The value, to one digit beyond those that its error leaves; to six where its error is not known."""
+    value, bar = of["value"], max(_bar(of), of["resolution error"] or 0.0)
+    if of["error"] is None or not (np.isfinite(bar) and bar > 0 and np.isfinite(value) and value):
+        return f"{value:.6g}"
+    kept = int(np.floor(np.log10(abs(value)))) - int(np.floor(np.log10(bar))) + 2
+    return f"{value:.{min(max(kept, 2), 12)}g}"
+
+
+def _alone(of: dict[str, Any]) -> str:
+    return " of the quadrature alone" if of["error"] is None else ""
 
 
 def _bar(of: dict[str, Any]) -> float:

@@ -10,13 +10,14 @@ KINDS = {
     "inclusion": "a disk in a plate: shapes with formulas",
     "layers": "layers in one dimension: a wall, a stack, with contact and film",
     "drawing": "regions of a drawing (SVG): a heated floor",
+    "sink": "a heat sink from a drawing, with a contact resistance: what `jumpnet demo` solves",
     "image": "a label image (PNG, TIFF, NPY)",
     "stl": "a body from a surface mesh (STL, OBJ, PLY) in a box",
     "cell": "a periodic cell and its effective tensor",
     "network": "the paper's method: a network, on a problem with a known solution",
 }
 """What each kind is, in the order in which they are listed."""
-DATA = {"drawing": "drawing.svg", "image": "image.png", "stl": "stl.stl"}
+DATA = {"drawing": "drawing.svg", "sink": "sink.svg", "image": "image.png", "stl": "stl.stl"}
 """The file that the file of a kind names."""
 SCHEMA = "jumpnet.schema.json"
 """The name of the schema that is written for editors."""

@@ -89,7 +89,7 @@ def frame(axes: Axes, grid: Grid, title: str) -> None:
     """Equal scales, few ticks, no box around the map: the domain has its own outline."""
     first, second = grid.plane.axes
     styled(axes, title=title, xlabel=f"$x_{first + 1}$", ylabel=f"$x_{second + 1}$")
-    axes.yaxis.label.set_rotation(0)
+    axes.yaxis.label.set(rotation=0, ha="right", va="center")  # beside the numbers of the ticks, not across them
     axes.set_aspect("equal")
     axes.set_xlim(grid.extent[:2])
     axes.set_ylim(grid.extent[2:])

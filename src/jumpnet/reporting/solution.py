@@ -19,6 +19,7 @@ from jumpnet.solution import Solution
 # Points along the longer side, by dimension; beyond three a point costs much more.
 RESOLUTION = {1: 2000, 2: 500, 3: 320}
 PANEL = 4.0  # inches, the longer side of a map
+TITLE = 0.35  # inches for a title above all
 
 
 def plot_solution(
@@ -47,6 +48,7 @@ def plot_solution(
         figure = _maps(partition, chosen, grids)
     if title:
         figure.suptitle(title, fontsize=12, color=INK)
+        figure.set_figheight(figure.get_figheight() + TITLE)  # which the maps would lose otherwise, and their width too
     return finished(figure, path)
 
 
