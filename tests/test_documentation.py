@@ -19,6 +19,7 @@ def blocks(path: Path) -> list[str]:
 PAGES = [
     "README.md",
     "docs/quickstart.md",
+    "docs/questions.md",
     "docs/files.md",
     "docs/exchange.md",
     *(f"docs/tutorials/{name}.md" for name in ("image", "trust", "speed", "extending")),
