@@ -20,6 +20,23 @@ def run(
     budget: Budget,
 ) -> int:
     """Read, solve, print the report and the quantities, and write the files if there is a place for them."""
+    from jumpnet.solution.advice import spoken
+
+    with spoken("command"):
+        return _run(session, file, output, settings, options, as_json, allow, budget)
+
+
+def _run(
+    session: Session,
+    file: str,
+    output: str | None,
+    settings: Sequence[str],
+    options: dict[str, Any],
+    as_json: bool,
+    allow: Sequence[str],
+    budget: Budget,
+) -> int:
+    """The same, without saying for whom advice is."""
     from jumpnet.files import read_file
     from jumpnet.files.outputs import described, results, write
 

@@ -20,6 +20,7 @@ from jumpnet.models import CategoricalEmbedding
 from jumpnet.optim import Direct, LevenbergMarquardt
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
+from jumpnet.solution.advice import spoken
 
 if TYPE_CHECKING:  # pydantic is loaded with the first file
     from jumpnet.files.building import Builder
@@ -56,7 +57,8 @@ class ProblemFile:
             chosen["optimizer"] = LevenbergMarquardt(steps=wanted.steps) if wanted.steps else LevenbergMarquardt()
             if wanted.neurons:
                 chosen["model"] = CategoricalEmbedding(neurons=wanted.neurons)
-        return solve(self.problem, progress=progress, **(chosen | options))
+        with spoken("file"):
+            return solve(self.problem, progress=progress, **(chosen | options))
 
     def with_settings(self, **settings: Any) -> ProblemFile:
         """The same file with other entries in its table [solve], such as tol; None leaves one as it is."""

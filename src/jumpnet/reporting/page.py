@@ -29,15 +29,9 @@ from jumpnet.reporting.solution import plot_solution
 from jumpnet.reporting.statement import statement
 from jumpnet.reporting.streams import plot_streamlines
 from jumpnet.solution import Solution, TrustReport
+from jumpnet.solution.advice import advice
 from jumpnet.solution.report import Judged
 
-# What to do about a solution that is not converged.
-REMEDIES = {
-    "step": "try another seed, more steps or several trials",
-    "level": "try another seed, a larger tolerance, or a network (model=)",
-    "elements": "try a larger tolerance, or more time and unknowns (method=jn.FEM(...))",
-    "unbalanced": "try a smaller tolerance, or another method",
-}
 SHOWN_ELSEWHERE = ("method", "trials", "seconds")
 # The page may run its own script and show its own pictures; whatever else it might try, the browser refuses.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -93,7 +87,7 @@ def page(solution: Solution, title: str | None = None, context: Context = Contex
         f"<h1>{name}</h1>",
         _method(report),
         about,
-        _verdict(report, alarm),
+        _verdict(report, alarm, advice(solution) if alarm else ""),
         _figures(report),
         f"<nav>{links}</nav>",
     ]
@@ -122,14 +116,12 @@ def checked_report(solution: Solution) -> TrustReport:
     return solution.report()
 
 
-def verdict(report: TrustReport, alarm: str | None = None) -> str:
+def verdict(report: TrustReport, alarm: str | None = None, remedy: str = "") -> str:
     """What the numbers mean, in plain words; `alarm` is the report's own if it is not given."""
     alarm = report.alarm if alarm is None else alarm
     words = [alarm or f"Converged: {report.status}."]
     if alarm:
-        way = report.unit if math.isfinite(report.loss) else "elements"
-        remedy = REMEDIES["unbalanced" if report.status.ok else way]
-        words.append(f"Treat the numbers below as provisional: {remedy}.")
+        words.append(f"Treat the numbers below as provisional{f': try {remedy}' if remedy else ''}.")
     if report.judged is not None:
         words.append(_of_judge(report.judged))
     elif math.isfinite(report.estimate):
@@ -164,9 +156,9 @@ def _method(report: TrustReport) -> str:
     return f'<p class="method">{escape(method[:1].upper() + method[1:])}</p>' if method else ""
 
 
-def _verdict(report: TrustReport, alarm: str) -> str:
+def _verdict(report: TrustReport, alarm: str, remedy: str) -> str:
     """The verdict; a headline in red where something fails."""
-    words = verdict(report, alarm)
+    words = verdict(report, alarm, remedy)
     if not alarm:
         return f'<p class="verdict">{escape(words)}</p>'
     rest = words.removeprefix(alarm).lstrip()
