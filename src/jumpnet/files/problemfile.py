@@ -67,6 +67,11 @@ class ProblemFile:
         return replace(self, file=self.file.model_copy(update={"solve": entry}))
 
     @property
+    def sign(self) -> float:
+        """What fluxes A grad u are multiplied by: -1 where the file wants them as heat flow."""
+        return -1.0 if self.file.heat else 1.0
+
+    @property
     def tol(self) -> float:
         """The tolerance: the file's own, else 1e-8, or what an image of ordinary size is good for."""
         given = self.file.solve.tol
@@ -136,9 +141,10 @@ class ProblemFile:
         key = f"quantities.{name}"
         if entry.kind == "flux":
             if entry.boundary is not None:
-                return solution.net_flux(entry.boundary)
+                return solution.net_flux(entry.boundary).scaled(self.sign)
             pairs = self.builder.pairs(entry.between or [], f"{key}.between")
-            return sum((solution.net_flux((a, b) if forward else (b, a)) for a, b, forward in pairs), NOTHING)
+            found = (solution.net_flux((a, b) if forward else (b, a)) for a, b, forward in pairs)
+            return sum(found, NOTHING).scaled(self.sign)
         function = {"mean": quantities.mean, "integral": quantities.integral, "energy": quantities.energy}[entry.kind]
         if entry.over is None:
             return function(solution)

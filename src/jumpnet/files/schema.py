@@ -1,6 +1,7 @@
 """The problem file as tables: which keys there are, and what each may hold.
 
 title, about, mean     text; the mean of u where the conditions leave it open
+heat                   fluxes are given as heat flow, -A grad u
 [constants]            names for numbers; a formula may use those before it
 [domain]               a shape; or instead
 [image]                a label image: file, pixel, origin
@@ -202,7 +203,7 @@ class Probe(Entry):
 
 
 class FluxEntry(Entry):
-    """The integral of A grad u . n over an interface or a part of the boundary.
+    """The integral of A grad u . n over an interface or a part of the boundary; with `heat = true`, of -A grad u . n.
 
     On an interface n points to the first of the two pieces and the flux is taken on its side.
     """
@@ -238,6 +239,10 @@ class File(Entry):
     title: Text = ""
     about: Text = ""
     constants: dict[str, Number] = Field(default={}, max_length=MOST_ENTRIES)
+    heat: bool = Field(
+        default=False,
+        description="give fluxes as heat flow, -A grad u: what leaves through the boundary is positive",
+    )
     mean: Number | None = Field(default=None, description="the mean of u, where the conditions leave it open")
     domain: AnyShape | None = None
     image: ImageEntry | None = Field(default=None, description="instead of the domain and the shapes of pieces")

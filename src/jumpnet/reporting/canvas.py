@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import ScalarFormatter
 
 from jumpnet.errors import SolutionError
 from jumpnet.guard.writing import write_atomically
@@ -47,6 +48,18 @@ def styled(axes: Axes, *, title: str = "", xlabel: str = "", ylabel: str = "") -
     for side in ("left", "bottom"):
         axes.spines[side].set_color(FAINT)
     return axes
+
+
+class Apart(ScalarFormatter):
+    """Numbers of an axis as differences where they have much in common, which is said beside it: + 25."""
+
+    def get_offset(self) -> str:
+        """What all numbers of the axis are to be multiplied by and added to."""
+        if not len(self.locs):
+            return ""
+        factor = f"× {10.0**self.orderOfMagnitude:.0e}" if self.orderOfMagnitude else ""
+        added = f"{'+' if self.offset > 0 else '−'} {abs(self.offset):.12g}" if self.offset else ""
+        return " ".join(part for part in (factor, added) if part)
 
 
 def finished(figure: Figure, path: str | PathLike[str] | None) -> Figure:

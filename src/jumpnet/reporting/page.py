@@ -42,19 +42,22 @@ VERSIONS = ("jax", "numpy", "scipy")
 class Context:
     """What a page can say beyond the solution: a title, a text, where the solution is stored, how it was made.
 
-    `tables` are further numbers, by heading: rows of a name and its text. `picture` and `domain` are the figures of the
-    solution and of its pieces if they have been drawn already, and `alarm` the headline of what fails (empty if
-    nothing does), if that is known already.
+    `quantities` are the numbers that were asked for, by name, each with its error; they come first. `tables` are
+    further numbers, by heading: rows of a name and its text. `heat` gives fluxes as heat flow, -A grad u. `picture` and
+    `domain` are the figures of the solution and of its pieces if they have been drawn already, and `alarm` the headline
+    of what fails (empty if nothing does), if that is known already.
     """
 
     title: str | None = None
     about: str = ""
     saved: str | None = None
     command: str | None = None
+    quantities: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     picture: Figure | None = None
     domain: Figure | None = None
     alarm: str | None = None
+    heat: bool = False
 
 
 def write_report(
@@ -73,10 +76,9 @@ def page(solution: Solution, title: str | None = None, context: Context = Contex
     alarm = report.alarm if context.alarm is None else context.alarm
     name = escape(title or context.title or f"Interface problem in {solution.dim}-D with {solution.pieces} pieces")
     sections = {
+        "Solution": _solution(solution, context),
+        "Trust": _tables(context.tables) + _residuals(report) + _seeds(report),
         "Problem": _problem(solution, context.domain),
-        "Solution": _solution(solution, context.picture),
-        "Trust": _residuals(report) + _seeds(report),
-        "Numbers": _tables(context.tables),
         "Course of the solve": _history(solution),
         "Provenance": _provenance(solution, context),
     }
@@ -88,6 +90,7 @@ def page(solution: Solution, title: str | None = None, context: Context = Contex
         _method(report),
         about,
         _verdict(report, alarm, advice(solution) if alarm else ""),
+        _asked(context),
         _figures(report),
         f"<nav>{links}</nav>",
     ]
@@ -197,25 +200,37 @@ def _problem(solution: Solution, picture: Figure | None) -> str:
     return "\n".join(parts)
 
 
-def _solution(solution: Solution, picture: Figure | None) -> str:
+def _asked(context: Context) -> str:
+    """The numbers that were asked for, each with its error."""
+    if not context.quantities:
+        return ""
+    sign = "heat flow, −A∇u: what leaves through the boundary is positive" if context.heat else "A∇u, with this sign"
+    shown = _table(("", "value", "error"), ((name, *number) for name, number in context.quantities.items()))
+    return f'<h2 id="numbers">Numbers</h2>\n{shown}\n<p class="note">Fluxes are {sign}.</p>'
+
+
+def _solution(solution: Solution, context: Context) -> str:
+    """The map to look around in, other pictures, and the map again as a picture, folded away."""
     if solution.partition is None:
         return "<p>The geometry was a callable and could not be stored, so the solution cannot be drawn here.</p>"
-    drawn = picture or plot_solution(solution)
+    drawn = context.picture or plot_solution(solution)
     judged = solution.exact is None and is_judged(solution)
     words = "The solution, and its error as judged" if judged else "The solution and, where it is known, its error"
-    static = [(drawn, words), *_pictures(solution)]
-    return viewer(solution) + "\n".join(_embedded(figure, words) for figure, words in static)
+    still = f"<details><summary>The same as a picture</summary>{_embedded(drawn, words)}</details>"
+    others = "\n".join(_embedded(figure, text) for figure, text in _pictures(solution, context.heat))
+    return viewer(solution) + others + still
 
 
-def _pictures(solution: Solution) -> Iterator[tuple[Figure, str]]:
+def _pictures(solution: Solution, heat: bool = False) -> Iterator[tuple[Figure, str]]:
     """Further pictures that fit the solution, each with its caption."""
     known = bool(solution.tensors) and all(tensor is not None for tensor in solution.tensors)
     in_planes = " (in 3-D: in planes)" if solution.dim > 2 else ""
+    lines = f"Lines of the {'heat flow −A∇u' if heat else 'flux A∇u'} over u{in_planes}"
     beside = is_judged(solution) and solution.exact is not None  # else it is beside the solution already
     offered = [
         (partial(plot_solution, what="judged"), beside, "The error as judged, without the exact solution"),
         (plot_cuts, solution.dim == 3, "The solution on three planes"),
-        (plot_streamlines, known and solution.dim in (2, 3), f"Lines of the flux A∇u over u{in_planes}"),
+        (partial(plot_streamlines, heat=heat), known and solution.dim in (2, 3), lines),
         (plot_jumps, solution.dim in (2, 3), "Both sides of the interfaces and the jumps, along the arc length"),
         (plot_embedding, isinstance(solution.network, Shallow), "The label that the network uses for each piece"),
     ]

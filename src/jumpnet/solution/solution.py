@@ -161,6 +161,10 @@ class Solution:
 
         return net_flux(self, over)
 
+    def heat_flow(self, over: tuple[int, int] | str) -> "Integral":
+        """The heat -A grad u . n that leaves through a part of the boundary, or flows from b to a over (a, b)."""
+        return self.net_flux(over).scaled(-1.0)
+
     def integral(self, f: Any = None, over: Any = None) -> "Integral":
         """The integral of u, or of one's own f, over a piece, an interface, a part of the boundary, or the domain.
 
