@@ -55,7 +55,7 @@ class Apart(ScalarFormatter):
 
     def get_offset(self) -> str:
         """What all numbers of the axis are to be multiplied by and added to."""
-        if not len(self.locs):
+        if not super().get_offset():
             return ""
         factor = f"× {10.0**self.orderOfMagnitude:.0e}" if self.orderOfMagnitude else ""
         added = f"{'+' if self.offset > 0 else '−'} {abs(self.offset):.12g}" if self.offset else ""

@@ -41,7 +41,7 @@ def plot_jumps(
     chosen = _chosen(found, pair)
     flux = all(tensor is not None for tensor in solution.tensors) and bool(solution.tensors)
     across, down = min(len(chosen), 2), -(-len(chosen) // 2)
-    figure = new_figure(4.6 * across + 0.4, (5.6 if flux else 4.0) * down)
+    figure = new_figure((6.6 if across == 1 else 4.6 * across) + 0.4, (5.6 if flux else 4.0) * down)
     rows = 3 if flux else 2
     blocks = np.atleast_2d(figure.subfigures(down, across, squeeze=False)).ravel()
     for block, key in zip(blocks, chosen, strict=False):
