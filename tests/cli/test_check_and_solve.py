@@ -145,6 +145,6 @@ def test_limits_are_given_on_the_command_line(jumpnet, monkeypatch):
     monkeypatch.setattr(ProblemFile, "solve", noted)
     assert jumpnet("-q", "solve", WALL, "--time-limit", "20", "--tol", "1e-4", "--seed", "3").exit_code == 0
     assert jumpnet("-q", "solve", WALL).exit_code == 0
-    assert seen == [(1e-4, 20.0, 3), (1e-8, None, 0)]
+    assert seen == [(1e-4, 20.0, 3), (1e-6, None, 0)]
     for wrong in (("--time-limit", "-1"), ("--time-limit", "soon"), ("--tol", "3")):
         assert jumpnet("solve", WALL, *wrong).exit_code == 2

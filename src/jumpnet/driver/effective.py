@@ -49,7 +49,7 @@ def effective_tensor(
     "mixed" is u = x_k on the two sides across x_k with the others insulated, as in an experiment; the first is not
     below and the second not above that of a larger sample.
 
-    For each direction one problem is solved to `tol` (by default 1e-8, of label images 1e-3) by `method`, in at most
+    For each direction one problem is solved to `tol` (by default 1e-6, of label images 1e-3) by `method`, in at most
     `time_limit` seconds; `known` may be the solution of a periodic one, with the same `A` and `jumps`, which is then
     not solved again. With `resolution` the tensor of the label image at half its resolution is computed too; the
     difference is the result's `resolution`.
@@ -61,7 +61,7 @@ def effective_tensor(
         raise ProblemError(f"the domain of a periodic cell is a Box, not a {type(parts.domain).__name__}.")
     if boundary not in CONDITIONS:
         raise ProblemError(f'boundary is {boundary!r}; choose "periodic", "linear", "flux" or "mixed".')
-    goal = (1e-8 if parts.pixel is None else 1e-3) if tol is None else tol
+    goal = (1e-6 if parts.pixel is None else 1e-3) if tol is None else tol
 
     def solved(parts: Partition, verify: Verify) -> list[Solution]:
         found = []

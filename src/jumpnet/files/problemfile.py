@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # pydantic is loaded with the first file
 
 
 # Tolerances where a file gives none. An image of a few hundred pixels a side is good for three digits.
-TOL, TOL_OF_IMAGES = 1e-8, 1e-3
+TOL, TOL_OF_IMAGES = 1e-6, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class ProblemFile:
 
     @property
     def tol(self) -> float:
-        """The tolerance: the file's own, else 1e-8, or what an image of ordinary size is good for."""
+        """The tolerance: the file's own, else 1e-6, or what an image of ordinary size is good for."""
         given = self.file.solve.tol
         return (TOL if self.file.image is None else TOL_OF_IMAGES) if given is None else given
 
