@@ -51,7 +51,7 @@ def run(
 
         from jumpnet.reporting import plot_domain
 
-        plot_domain(read.problem.partition, picture, title=read.title)
+        plot_domain(read.problem, picture, title=read.title)
         session.keep(Path(picture))
     if as_json:
         session.dump(found)
