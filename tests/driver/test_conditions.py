@@ -93,7 +93,7 @@ def test_the_mean_may_be_chosen_and_is_saved(tmp_path: Path) -> None:
 
 def test_one_row_of_many_sites_fixes_the_constant() -> None:
     rows = equations(jn.Problem(DISK, boundary=jn.Neumann(0.0)), collocate(DISK, Points(10, 10, 10), seed=0))
-    mean = rows.terms.index("mean 0")
+    mean = rows.labels.index("mean 0")
     assert (rows.term == mean).sum() == 1
     assert rows.counts[rows.term == mean][0] > 100
     of_row = rows.row_of_site == int(np.flatnonzero(rows.term == mean)[0])

@@ -154,7 +154,7 @@ def test_same_seed_same_bits_and_a_saved_solution_too(tmp_path: Any) -> None:
     ids=str,
 )
 def test_frozen_features_of_ones_own_choice(model: Any, bound: float) -> None:
-    solution = jn.solve(problems.pde2(), model=model)
+    solution = jn.solve(problems.pde2(), model=model, verify=False)
     assert solution.errors().l2 <= bound
     assert solution.estimate >= solution.errors().l2 / 10
 

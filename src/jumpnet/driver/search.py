@@ -24,6 +24,7 @@ from jumpnet.driver.rings import with_rings
 from jumpnet.geometry.cells import Cells
 from jumpnet.optim import Record, Status
 from jumpnet.problem import Problem
+from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY
 
 # Safety factor of the estimate (benchmarks/estimates.py).
 SAFETY = 5.0
@@ -254,9 +255,9 @@ def _grow(track: _Track, solver: DirectSolver, otherwise: bool, budget: Budget) 
         if after.residual > UNSUITED ** min(stride, 1.0) * last.residual and not track.would_do(after):
             if not poles:
                 poles, after = True, _better_with(with_all_poles, after, solver, WITH_POLES)
-            if any(term.startswith(("jump", "flux")) for term in after.large_terms()):
+            if any(key.kind in BETWEEN_PIECES for key in after.large_terms()):
                 after = _better_with(with_rings, after, solver, WITH_RINGS)
-            if any(term.startswith(("boundary", "jump", "flux")) for term in after.large_terms()):
+            if any(key.kind in (*ON_BOUNDARY, *BETWEEN_PIECES) for key in after.large_terms()):
                 after = _better_with(with_corners, after, solver, WITH_CORNERS)
         slow, patience = (SLOW_WHOLE, PATIENCE_WHOLE) if otherwise else (SLOW, PATIENCE)
         track.add(after, slow)
