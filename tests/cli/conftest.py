@@ -18,7 +18,7 @@ def coarse_figures(monkeypatch):
     monkeypatch.setattr("jumpnet.reporting.solution.RESOLUTION", {1: 100, 2: 40, 3: 20})
     monkeypatch.setattr("jumpnet.reporting.scene.RESOLUTION", {1: 100, 2: 30, 3: 16})
     monkeypatch.setattr("jumpnet.reporting.canvas.DPI", 40)
-    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda solution: iter(()))
+    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda *_: iter(()))
 
 
 @pytest.fixture

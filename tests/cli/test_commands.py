@@ -99,12 +99,16 @@ def test_demo(jumpnet, elsewhere):
     result = jumpnet("demo", "-o", "out", *STEPS)
     assert result.exit_code == 1
     assert files(elsewhere / "out") == {
-        "pde4.png", "disk.png", "domain-pde4.png", "domain-pde5.png", "pde4.jumpnet", "disk.jumpnet",
-        "history-pde4.png", "history-disk.png", "report.html", "report-disk.html",
+        "pde4.png", "domain-pde4.png", "domain-pde5.png", "pde4.jumpnet", "history-pde4.png", "report.html", "sink",
     }  # fmt: skip
-    assert all(name in result.stdout for name in files(elsewhere / "out"))
-    for number in ("2.33e-09", "2.28e-08", "not in the paper"):
-        assert number in result.stdout
+    assert files(elsewhere / "out/sink") == {
+        "sink.toml", "sink.svg", "sink.jumpnet", "sink.png", "sink.vtu", "domain.png", "report.html", "report.txt",
+        "quantities.json", "probes.csv",
+    }  # fmt: skip
+    assert all(name in result.stdout for name in files(elsewhere / "out") | files(elsewhere / "out/sink"))
+    for words in ("2.33e-09", "2.28e-08", "temperature of the chip  1.404", "heat into the sink", "(± "):
+        assert words in result.stdout
+    assert json.loads((elsewhere / "out/sink/quantities.json").read_text())["judged"]["decided"]
 
 
 def interrupting(at: int):

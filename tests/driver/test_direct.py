@@ -117,7 +117,7 @@ def test_many_disks_by_cells_between_them(source: float, monkeypatch: pytest.Mon
 def test_a_varying_coefficient_in_the_inclusion() -> None:
     """Flux through the interface as seen from both sides, and no net flux out of the disk."""
     problem = graded_disk()
-    solution = jn.solve(problem)
+    solution = jn.solve(problem, tol=1e-8)
     assert solution.status is jn.Status.CONVERGED
     t = np.linspace(0, 2 * np.pi, 400, endpoint=False)
     circle = 0.4 * np.c_[np.cos(t), np.sin(t)]

@@ -21,7 +21,7 @@ LINE = jn.Problem(
 @pytest.fixture(autouse=True)
 def coarse(monkeypatch):
     monkeypatch.setattr("jumpnet.reporting.solution.RESOLUTION", {1: 60, 2: 30})
-    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda solution: iter(()))
+    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda *_: iter(()))
     monkeypatch.setattr("jumpnet.reporting.scene.RESOLUTION", {1: 60, 2: 30})
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jumpnet.driver.balance import Imbalance, imbalances
-from jumpnet.driver.budget import Budget
+from jumpnet.driver.budget import Budget, Watch
 from jumpnet.driver.cutting import Cutter
 from jumpnet.driver.features import first_plan, with_all_poles, with_corners
 from jumpnet.driver.levels import DirectSolver, Level, rms
@@ -239,15 +239,15 @@ def attempt(
 
 def _grow(track: _Track, solver: DirectSolver, otherwise: bool, budget: Budget) -> Status:
     """More functions of the whole pieces; with less patience where there is another way."""
-    began = time.perf_counter()
+    watch = Watch()
     track.begin(solver.level(first_plan(solver.problem)))
     stride, poles, good = 1.0, False, True
     while len(track.records) < MOST_LEVELS:
         last = track.last
         assert last is not None
-        if budget.forbids(time.perf_counter() - began, good):
+        if budget.forbids(watch, good):
             return Status.TIME_LIMIT if np.isfinite(budget.limit) else Status.STALLED
-        began = time.perf_counter()
+        watch = Watch()
         plan = last.plan.grown(last.large_terms(), stride)
         if plan == last.plan or plan.network.size > (MOST_UNKNOWNS if plan.cells is None else MOST_BETWEEN_HOLES):
             return Status.STALLED

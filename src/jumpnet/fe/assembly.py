@@ -34,7 +34,7 @@ from jumpnet.fe.space import Space
 PENALTY = 1e5
 CONSTANT = 1e-14  # coefficients that vary by no more than this part of themselves are constant
 CHUNK = 4_000_000  # numbers in the matrices of as many elements as are made at once
-# Unknowns from which NGSolve's factors take less time than SuperLU's (0.2 times with 93,000, an image of 200 x 200 pixels).
+# Unknowns from which NGSolve's factors take less time than SuperLU's (a fifth with 93,000, of a large image).
 LARGE = 30_000
 TABLE = 4_000_000  # numbers in a table of products of basis functions
 
