@@ -23,6 +23,7 @@ from scipy.sparse.linalg import splu
 
 from jumpnet.errors import SolutionError
 from jumpnet.fe.field import Located
+from jumpnet.fe.iterative import Hierarchy, hierarchy, iterated
 from jumpnet.fe.mesh import Faces, on_faces
 from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.fe.simplex import face_points, gauss
@@ -33,6 +34,7 @@ from jumpnet.fe.space import Space
 PENALTY = 1e5
 CONSTANT = 1e-14  # coefficients that vary by no more than this part of themselves are constant
 CHUNK = 4_000_000  # numbers in the matrices of as many elements as are made at once
+DIRECT = 6_000  # unknowns in space beyond which iterations take less time than sparse factors
 TABLE = 4_000_000  # numbers in a table of products of basis functions
 
 
@@ -88,6 +90,8 @@ class System:
     mass: Float[np.ndarray, " n"]
     inner: tuple[Inner, ...]
     dim: int
+    levels: Hierarchy | None = None
+    """For iterations, where the matrix is positive definite and large."""
 
     def solve(self, load: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
         """The unknowns for a load."""
@@ -108,8 +112,10 @@ class System:
     def _factor(self) -> Callable[[np.ndarray], np.ndarray]:
         """The inverse of the matrix, which may be indefinite, by sparse factors without pivoting.
 
-        In the plane SuperLU's, which take less time to set up; in space NGSolve's, which have less fill.
+        In the plane SuperLU's, which take less time to set up; in space NGSolve's, which have less fill, or iterations.
         """
+        if self.levels is not None:
+            return iterated(self.matrix, self.levels, _cholesky)
         return _superlu(self.matrix) if self.dim == 2 else _cholesky(self.matrix)
 
     def tied(self) -> "System":
@@ -130,7 +136,24 @@ def assembled(space: Space, count: int, volume: Volume, contact: Contact, outer:
     rows, columns, values = (np.concatenate([part[k] for part in entries]) for k in range(3))
     shared = space.size - sum(one.dofs.size for one in inner)
     matrix = sp.coo_matrix((values, (rows, columns)), shape=(shared, shared)).tocsr()
-    return System(matrix, load, mass, tuple(inner), space.mesh.dim)
+    levels = None
+    if space.mesh.dim == 3 and shared > DIRECT and volume.lam.min() >= 0:
+        levels = hierarchy(space, shared, _coincident(space))
+    return System(matrix, load, mass, tuple(inner), space.mesh.dim, levels)
+
+
+def _coincident(space: Space) -> Int[np.ndarray, "k 2"]:
+    """Pairs of unknowns at the same place, on both sides of interfaces and of periodic boxes."""
+    faces, basis = space.mesh.interfaces, space.basis
+    on = []
+    for k in range(space.mesh.dim + 1):  # in the same order as seen from all sides
+        mine = basis.on_face(k)
+        on.append(mine[np.lexsort(np.delete(basis.index[mine], k, axis=1).T)])
+    on = np.array(on)
+    first, second = (
+        np.take_along_axis(space.dofs[faces.element[:, side]], on[faces.local[:, side]], axis=1) for side in (0, 1)
+    )
+    return np.stack([first.ravel(), second.ravel()], axis=1)
 
 
 def _entries(dofs: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

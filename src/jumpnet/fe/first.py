@@ -4,9 +4,11 @@ import numpy as np
 
 from jumpnet.errors import GeometryError
 from jumpnet.fe.fitting import fitted
+from jumpnet.fe.implicit import implicit_mesh
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.mesher import MeshingError, apart
 from jumpnet.fe.proximity import narrow
+from jumpnet.fe.shapes import has_solid
 from jumpnet.fe.simplex import gauss
 from jumpnet.geometry import Partition
 from jumpnet.problem import Problem
@@ -19,6 +21,8 @@ SMALLER = 0.5
 OFF, SAMPLED = 0.02, 1e-3
 # Elements are so many times as large as the boxes in which data look smooth (heuristic: those have five points across).
 LEAVES = 2.0
+# The order of curved elements around level sets: the next one has volumes that are ten times better, and folds more.
+BY_LEVELS = 3
 
 
 def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
@@ -27,6 +31,8 @@ def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
     kinds = {name: condition.kind for name, condition in problem.boundary.items()}
     axes = [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
     why, finer = "", _finer(problem, size)
+    if problem.dim == 3 and not all(has_solid(shape) for shape in parts.pieces):
+        return _of_levels(parts, size, axes, finer)
     planar = _of_paths(parts, size, order, axes, finer)
     if planar is not None:
         return planar
@@ -44,6 +50,14 @@ def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
         else:
             return fitted(parts, mesh)
     raise GeometryError(why)
+
+
+def _of_levels(parts: Partition, size: float, axes: list[int], finer: list[tuple[np.ndarray, float]]) -> Mesh:
+    """The mesh of bodies that are known by level functions; GeometryError where it lacks a piece."""
+    mesh = implicit_mesh(parts, size, BY_LEVELS, axes, finer)
+    if why := _lacking(parts, mesh):
+        raise GeometryError(why)
+    return mesh
 
 
 def _of_paths(

@@ -20,7 +20,7 @@ from jumpnet.judge.singular import changes_at_vertices, changes_on_boundary, sin
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
-GROWTH = {2: 1.2, 3: 1.7}  # the power of the number of unknowns that the next space is expected to take, by dimension
+GROWTH = {2: 1.2, 3: 1.3}  # the power of the number of unknowns that the next space is expected to take, by dimension
 CLEAR = 10.0  # an error that is so many times above or below a tolerance needs no better knowledge
 ONCE = 0.1  # of the error of finite elements, so much may lie beyond the next order (order 3 on a disk: 0.05)
 ELSEWHERE = 2.5  # e may change by so many times more, as a function, than its root mean square does

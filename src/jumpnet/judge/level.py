@@ -152,10 +152,11 @@ def solved(
 ) -> Level:
     """The defect problem in a space; `mean` is that of e, where nothing else fixes the constant.
 
-    Data are taken at `count` Gauss points in each direction: by default one more than the order, three for elements,
-    whose own equations must not have seen the data at the same points.
+    Data are taken at `count` Gauss points in each direction: by default one more than the order, two or three for
+    elements, whose own equations must not have seen the data at the same points.
     """
-    count = count or (space.order + 3 if answer.weak else space.order + 1)
+    more = {2: 3, 3: 2}[space.mesh.dim] if answer.weak else 1
+    count = count or space.order + more
     found = defects(problem, space.mesh, count, answer)
     system = assembled(space, count, found.volume, found.contact, found.outer)
     cuts = answer.cuts(problem, space.mesh)
