@@ -16,6 +16,7 @@ from scipy.spatial import KDTree
 
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.simplex import FEW, Lagrange, dubiner, lagrange
+from jumpnet.fe.small import solutions
 
 NEWTON = 16  # steps from a point to its reference coordinates
 NEW_SLOPES, KEPT_SLOPES = 2, 8  # of which the first have slopes of their own, those up to here the last one's
@@ -166,7 +167,7 @@ def solved(J: Float[np.ndarray, "n d d"], right: Places) -> Places:
             p, q = right.T
             return np.stack([(d * p - b * q) / det, (a * q - c * p) / det], axis=1)
     try:
-        return np.linalg.solve(J, right[..., None])[..., 0]
+        return solutions(J, right)
     except np.linalg.LinAlgError:
         return np.matmul(np.linalg.pinv(J), right[..., None])[..., 0]
 

@@ -10,6 +10,7 @@ from jumpnet.fe.mesher import MeshingError, apart
 from jumpnet.fe.proximity import narrow
 from jumpnet.fe.shapes import has_solid
 from jumpnet.fe.simplex import gauss
+from jumpnet.fe.small import determinants
 from jumpnet.geometry import Partition
 from jumpnet.problem import Problem
 from jumpnet.problem.resolution import survey
@@ -84,7 +85,7 @@ def _finer(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]:
 def _lacking(parts: Partition, mesh: Mesh) -> str:
     """A sentence about a piece that a mesh lacks, or has too much of; empty if there is none."""
     xi, w = gauss(mesh.dim, mesh.order + 1)
-    volume = np.bincount(mesh.piece, np.abs(np.linalg.det(mesh.jacobians(xi))) @ w, parts.size)
+    volume = np.bincount(mesh.piece, np.abs(determinants(mesh.jacobians(xi))) @ w, parts.size)
     for piece, name in enumerate(parts.names):
         if volume[piece] == 0.0:
             return f"the mesh has no elements in piece {name!r}, which is too thin or too small."

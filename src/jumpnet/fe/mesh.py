@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Int
 
 from jumpnet.errors import GeometryError
 from jumpnet.fe.simplex import Lagrange, face_points, gauss, lagrange
+from jumpnet.fe.small import determinants, solutions
 
 FACTOR = 0.2  # by which graded elements shrink towards a vertex: between the best in theory, 0.15, and a half
 
@@ -138,13 +139,26 @@ class Mesh:
 
     def jacobians(self, xi: Float[np.ndarray, "q d"], elements: np.ndarray | slice = slice(None)) -> np.ndarray:
         """dx_i/dxi_j of the maps at reference points, (m, q, d, d)."""
+        if self.dim == 3:
+            return self._jacobians_in_space(xi, elements)
         slope = np.ascontiguousarray(self.basis.gradient(xi).transpose(2, 0, 1))
         return np.matmul(slope, self.nodes[elements][:, None]).transpose(0, 2, 3, 1)
+
+    def _jacobians_in_space(self, xi: Float[np.ndarray, "q d"], elements: np.ndarray | slice) -> np.ndarray:
+        """The same; of straight elements it is one matrix."""
+        corners = self.vertices[self.elements[elements]]
+        found = np.empty((len(corners), len(xi), 3, 3))
+        found[:] = np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2)[:, None]
+        bent = np.flatnonzero(~self.straight[elements])
+        if len(bent):
+            slope = np.ascontiguousarray(self.basis.gradient(xi).transpose(2, 0, 1))
+            found[bent] = np.matmul(slope, self.nodes[elements][bent][:, None]).transpose(0, 2, 3, 1)
+        return found
 
     @cached_property
     def sound(self) -> bool:
         """Whether no element folds: no determinant changes its sign within an element."""
-        det = np.linalg.det(self.jacobians(gauss(self.dim, self.order + 1)[0]))
+        det = determinants(self.jacobians(gauss(self.dim, self.order + 1)[0]))
         return bool(np.all((det > 0).all(axis=1) | (det < 0).all(axis=1)))
 
     # --- faces --------------------------------------------------------------------------------------------------
@@ -453,13 +467,11 @@ def on_faces(mesh: Mesh, element: np.ndarray, local: np.ndarray, count: int) -> 
         J = mesh.jacobians(xi, element[mine])
         inward = np.full(d, -1.0) if k == 0 else np.eye(d)[k - 1]  # the gradient of lambda_k
         try:
-            covector = -np.linalg.solve(np.swapaxes(J, 2, 3), np.broadcast_to(inward[:, None], (*J.shape[:3], 1)))[
-                ..., 0
-            ]
+            covector = -solutions(np.swapaxes(J, 2, 3), np.broadcast_to(inward, J.shape[:3]))
         except np.linalg.LinAlgError:
             raise GeometryError("elements of the mesh have no area.") from None
         length = np.linalg.norm(covector, axis=2)
         normal[mine] = covector / length[..., None]
         # |det J| |J^-T grad lambda_k| is what a face is stretched by.
-        weight[mine] = w * np.abs(np.linalg.det(J)) * length
+        weight[mine] = w * np.abs(determinants(J)) * length
     return FacePoints(x, normal, weight)

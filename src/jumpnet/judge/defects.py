@@ -25,7 +25,7 @@ from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh, on_faces
 from jumpnet.fe.meshing import projected
 from jumpnet.fe.simplex import face_points, gauss
-from jumpnet.fields import ConstantField
+from jumpnet.fe.small import solutions
 from jumpnet.judge.cuts import CutDefects, cut_defects
 from jumpnet.models.frozen import Frozen
 from jumpnet.problem import Problem
@@ -149,9 +149,9 @@ class Elements:
 
     def _at(self, mesh: Mesh, xi: Array, element: Array) -> tuple[Array, Array]:
         values, basis = self.field.values[element], self.field.basis
-        slope = np.einsum("qkj,mk->mqj", basis.gradient(xi), values)
+        slope = np.einsum("qkj,mk->mqj", basis.gradient(xi), values, optimize=mesh.dim == 3)
         J = mesh.jacobians(xi, element)
-        return values @ basis.value(xi).T, np.linalg.solve(np.swapaxes(J, 2, 3), slope[..., None])[..., 0]
+        return values @ basis.value(xi).T, solutions(np.swapaxes(J, 2, 3), slope)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,16 +231,23 @@ def coefficients(problem: Problem, mesh: Mesh, xi: Array) -> Coefficients:
     """The equation at reference points of all elements."""
     x = mesh.points(xi)
     m, q, d = x.shape
+    if d == 3 and all(map(problem.constant_in, np.unique(mesh.piece).tolist())):
+        return _constants(problem, mesh, x)
     found = Coefficients(x, np.empty((m, q, d, d)), np.empty((m, q, d)), np.empty((m, q)), np.empty((m, q)))
     for l in np.unique(mesh.piece).tolist():
         mine = mesh.piece == l
-        fields = (problem.A[l], problem.lam[l], problem.f[l])
-        # What is constant is asked for once: in space there are millions of points.
-        once = d == 3 and fields[0].is_constant and all(isinstance(field, ConstantField) for field in fields[1:])
-        given = problem.pde(l, x[mine][:1, 0] if once else x[mine].reshape(-1, d))
+        given = problem.pde(l, x[mine].reshape(-1, d))
         for part, values in zip((found.A, found.divergence, found.lam, found.f), given, strict=True):
-            part[mine] = values[0] if once else values.reshape(-1, *part.shape[1:])
+            part[mine] = values.reshape(-1, *part.shape[1:])
     return found
+
+
+def _constants(problem: Problem, mesh: Mesh, x: Array) -> Coefficients:
+    """The equation where nothing varies within a piece: numbers of elements, which take no memory at each point."""
+    given = [problem.pde(l, x[:1, 0]) for l in range(problem.partition.size)]
+    parts = (np.concatenate(of_pieces)[mesh.piece][:, None] for of_pieces in zip(*given, strict=True))
+    A, divergence, lam, f = (np.broadcast_to(p, (*x.shape[:2], *p.shape[2:])) for p in parts)
+    return Coefficients(x, A, divergence, lam, f)
 
 
 def _volume(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Volume, Array]:

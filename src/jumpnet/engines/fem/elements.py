@@ -108,6 +108,8 @@ class Refinement:
     def _search(self, enough: Enough) -> Status:
         while (status := self._next()) is None:
             last, estimate = self._stages[-1], _estimate(self._stages)
+            if self.problem.dim == 3 and len(self._stages) == 1:
+                estimate = FIRST_RATE * _highest(last.level)  # the next order is dear, and the judge's own first one
             if self._report is not None:
                 size = (estimate / last.variation) ** 2 if last.variation > 0 else np.nan
                 self._report(Record(len(self._stages), size, (), np.nan, np.nan, self._spent), size)
@@ -242,6 +244,14 @@ def _estimate(stages: list[Stage]) -> float:
     if before == 0.0:
         return last
     return last * float(np.clip(last / before, LEAST_RATE, 1.0))
+
+
+def _highest(level: Level) -> float:
+    """The root mean square of the modes of the highest degree, about what an order less would lack."""
+    basis = level.space.basis
+    modes = basis.modes(level.field.values) * (basis.degrees == level.space.order)
+    mean = 6.0 * np.sum(modes**2, axis=1, keepdims=True)  # the reference simplex has a volume of 1/6
+    return float(np.sqrt(sum(level.integrals(mean)) / sum(level.integrals(np.ones((1, 1))))))
 
 
 def _as_solution(problem: Problem, stage: Stage, status: Status, estimate: float, seconds: float) -> Solution:
