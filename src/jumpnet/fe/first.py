@@ -3,6 +3,7 @@
 import numpy as np
 
 from jumpnet.errors import GeometryError
+from jumpnet.fe.curving import curved as curved_by_levels
 from jumpnet.fe.fitting import fitted
 from jumpnet.fe.implicit import implicit_mesh
 from jumpnet.fe.mesh import Mesh
@@ -11,7 +12,7 @@ from jumpnet.fe.proximity import narrow
 from jumpnet.fe.shapes import has_solid
 from jumpnet.fe.simplex import gauss
 from jumpnet.fe.small import determinants
-from jumpnet.geometry import Partition
+from jumpnet.geometry import Ball, Ellipsoid, Partition
 from jumpnet.problem import Problem
 from jumpnet.problem.resolution import survey
 
@@ -24,6 +25,8 @@ OFF, SAMPLED = 0.02, 1e-3
 LEAVES = 2.0
 # The order of curved elements around level sets: the next one has volumes that are ten times better, and folds more.
 BY_LEVELS = 3
+# Shapes without edges: where curved elements fold, those alone can be kept straight.
+SMOOTH = (Ball, Ellipsoid)
 
 
 def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
@@ -44,6 +47,8 @@ def first_mesh(problem: Problem, size: float, order: int) -> Mesh:
         except MeshingError as error:
             why = f"no mesh could be made ({error})."
             continue
+        if not mesh.sound and problem.dim == 3 and all(isinstance(shape, SMOOTH) for shape in parts.pieces):
+            mesh = curved_by_levels(parts, mesh, BY_LEVELS)[0]
         if not mesh.sound:
             why = "the curved elements of the mesh fold."
         elif why := _lacking(parts, mesh):

@@ -84,8 +84,9 @@ def _ellipsoid(shape: Ellipsoid) -> Any:
     """A unit sphere under the linear map of the ellipsoid."""
     occ = ngsolve().occ
     ball = occ.Sphere(occ.Pnt(0, 0, 0), 1.0)
-    matrix = np.asarray(shape.axes, float) * np.asarray(shape.rotation, float)
-    return occ.gp_GTrsf(matrix.ravel().tolist(), np.asarray(shape.center, float).tolist())(ball)
+    turn = np.eye(3) if shape.rotation is None else np.array(shape.rotation)
+    matrix = (turn * np.array(shape.axes)).ravel().tolist()
+    return occ.gp_GTrsf(matrix, list(shape.center))(ball)
 
 
 def _body(shape: Mesh) -> Any:
