@@ -224,15 +224,14 @@ def _split(mesh: Mesh, shape: Shape, label: int, phi: np.ndarray, x: np.ndarray)
     places = x[crossed[:, 0]] + t[:, None] * (x[crossed[:, 1]] - x[crossed[:, 0]])
     number = {(a, b): len(x) + k for k, (a, b) in enumerate(crossed.tolist())}
     shared: dict[tuple[int, int], int] = {}
-    same = [
-        shared.setdefault((a, b) if a < b else (b, a), len(x) + k) for k, (a, b) in enumerate(mesh.same[crossed].tolist())
-    ]
+    ends = np.sort(mesh.same[crossed], axis=1).tolist()
+    same = [shared.setdefault((a, b), len(x) + k) for k, (a, b) in enumerate(ends)]
     sign = np.sign(phi)[mesh.elements]
     whole = (sign.min(axis=1) >= 0) | (sign.max(axis=1) <= 0)
     inside = sign.min(axis=1) < 0
-    level = shape.level(x[mesh.elements].mean(axis=1)) if (flat := (sign == 0).all(axis=1)).any() else phi[:0]
+    flat = (sign == 0).all(axis=1)
     if flat.any():
-        inside[flat] = level[flat] < 0
+        inside[flat] = shape.level(x[mesh.elements[flat]].mean(axis=1)) < 0
     kept = mesh.elements[whole]
     labels = np.where(inside[whole], label, mesh.piece[whole])
     made, of, parents = [], [], [np.flatnonzero(whole)]
@@ -264,7 +263,8 @@ def _parts(element: list[int], signs: list[float], number: dict[tuple[int, int],
             found.append((side < 0, [*own, *zero, *(between(own[0], w) for w in other)]))
         elif len(own) == 2 and len(other) == 2:
             (a, b), (c, d) = own, other
-            found += [(side < 0, p) for p in prism((a, between(a, c), between(a, d)), (b, between(b, c), between(b, d)))]
+            first, second = (a, between(a, c), between(a, d)), (b, between(b, c), between(b, d))
+            found += [(side < 0, p) for p in prism(first, second)]
         elif len(own) == 2:  # one other, one zero: a pyramid
             (a, b), c = own, other[0]
             found += [(side < 0, p) for p in pyramid((a, b, between(b, c), between(a, c)), zero[0])]

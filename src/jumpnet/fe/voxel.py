@@ -227,7 +227,9 @@ def _outflow(kind: str, alpha: np.ndarray, g: np.ndarray, resistance: np.ndarray
     return g / (1.0 + factor * resistance), -factor / (1.0 + factor * resistance)
 
 
-def _system(size: np.ndarray, k: np.ndarray, lam: np.ndarray, f: np.ndarray, ends: list[Ends]) -> tuple[Any, np.ndarray]:
+def _system(
+    size: np.ndarray, k: np.ndarray, lam: np.ndarray, f: np.ndarray, ends: list[Ends]
+) -> tuple[Any, np.ndarray]:
     """The balance of every voxel, divided by its volume: a symmetric matrix and a load."""
     shape = lam.shape
     number = np.arange(lam.size, dtype=np.int32).reshape(shape)

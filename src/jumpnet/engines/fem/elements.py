@@ -227,7 +227,9 @@ def _left_on_faces(problem: Problem, level: Level, beside: Answer) -> Float[np.n
     """The weak residual of a solution of penalised equations: what they leave inside elements, they lack on faces."""
     mesh = level.space.mesh
     contact, outer = level.defects.contact, level.defects.outer
-    (inner, _), (outside, _) = on_surfaces(problem, mesh, level.count, Elements(level.field, beside if isinstance(beside, Smooth) else None))
+    (inner, _), (outside, _) = on_surfaces(
+        problem, mesh, level.count, Elements(level.field, beside if isinstance(beside, Smooth) else None)
+    )
     pull = contact.stiffness * (level.trace(mesh.interfaces, 0) - level.trace(mesh.interfaces, 1))
     rest = outer.load - outer.alpha * level.trace(mesh.boundary, 0)
     between = Contact(inner.stiffness, inner.first - contact.first + pull, inner.second - contact.second - pull)
