@@ -12,6 +12,7 @@ import jumpnet as jn
 from jumpnet.cli.session import Session
 from jumpnet.experiments.examples import EXAMPLES
 
+pytestmark = pytest.mark.usefixtures("blank_images")
 STEPS = ("--steps", "3")
 
 

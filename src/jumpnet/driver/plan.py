@@ -18,6 +18,7 @@ from jumpnet.models.families import Family, Powers, Products, Ridges, Solid
 from jumpnet.models.frozen import Features
 from jumpnet.models.polynomials import Combination, Legendre
 from jumpnet.models.wedges import Crack, Wedge
+from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ON_CUTS, ConditionKey, Kind
 
 # The outside of the domain, where a piece is meant.
 OUTSIDE = -1
@@ -115,32 +116,32 @@ class Places:
 
     inside: set[int]
     boundary: bool
-    cuts: set[tuple[int, ...]]
+    cuts: set[tuple[int, str | int | None]]  # of a piece (None), or of one of its cells
     across: dict[int, set[int]]
     at_points: set[int]
 
     @staticmethod
-    def of(terms: Sequence[str]) -> "Places":
-        """Read from the names of the families."""
-        found = Places(set(), any(term.startswith("boundary") for term in terms), set(), defaultdict(set), set())
-        for kind, *where in (term.split() for term in terms):
-            if kind == "pde":
-                found.inside.add(int(where[0]))
-            elif kind == "cut":  # of a piece, or of one of its cells
-                found.cuts.add(tuple(int(word) for word in where if word != "flux"))
-            elif kind in ("jump", "flux"):
-                a, b = (int(piece) for piece in where[0].split("-"))
+    def of(keys: Sequence[ConditionKey]) -> "Places":
+        """The places of some conditions."""
+        found = Places(set(), any(key.kind in ON_BOUNDARY for key in keys), set(), defaultdict(set), set())
+        for key in keys:
+            if key.kind is Kind.PDE:
+                found.inside.add(key.piece)
+            elif key.kind in ON_CUTS:
+                found.cuts.add((key.piece, key.part))
+            elif key.kind in BETWEEN_PIECES:
+                a, b = key.pieces
                 found.across[a].add(b)
                 found.across[b].add(a)
-            elif kind != "boundary":
-                found.at_points.add(int(where[0]))
+            elif key.kind not in ON_BOUNDARY:
+                found.at_points.add(key.piece)
         return found
 
     def concern(self, part: Part) -> bool:
         """Whether more functions of the part may lower the residual there."""
         if (part.piece in self.inside and not part.solves) or (part.piece in self.at_points and not part.pole):
             return True
-        if (part.piece,) in self.cuts or (part.cell, part.piece) in self.cuts:
+        if (part.piece, None) in self.cuts or (part.piece, part.cell) in self.cuts:
             return True
         if self.boundary and (part.pieces is None or OUTSIDE in part.pieces):
             return True
@@ -202,8 +203,8 @@ class Plan:
         """The parts of one cell."""
         return (part for part in self.parts if part.cell == cell)
 
-    def grown(self, terms: Sequence[str], stride: float = 1.0) -> "Plan":
-        """With more functions wherever they may lower the residual of one of the families."""
-        places = Places.of(terms)
+    def grown(self, keys: Sequence[ConditionKey], stride: float = 1.0) -> "Plan":
+        """With more functions wherever they may lower the residual of one of the conditions."""
+        places = Places.of(keys)
         grown = (part.grown(stride) if places.concern(part) else part for part in self.parts)
         return replace(self, parts=tuple(grown))

@@ -65,7 +65,7 @@ class Task:
             rows = (train_rows, held_rows)
             run = checkpoint.run(seed, fingerprint(rows, self.networks, self.atlases, optimizer, starts))
             train_on, before = run.minimise, run.seconds_before
-        told = with_names(progress, train_rows.terms)
+        told = with_names(progress, train_rows.labels)
         raw = self.settings.charts == "paper"
         options = {"seed": seed, "starts": starts, "raw": raw, "progress": told, "minimise": train_on}
         taken, result = train(candidates, optimizer, **options)

@@ -5,6 +5,7 @@ import time
 import numpy as np
 
 from jumpnet.errors import GeometryError
+from jumpnet.fe.contours import drawn
 from jumpnet.fe.fitting import fitted
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.mesher import MeshingError, apart
@@ -36,13 +37,14 @@ def first_mesh(problem: Problem, size: float, order: int, seconds: float = np.in
     kinds = {name: condition.kind for name, condition in problem.boundary.items()}
     axes = [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
     why, finer = "", _finer(problem, size) + _of_waves(problem, size)
-    planar = _of_paths(parts, size, order, axes, finer, until - time.monotonic())
+    paths = drawn(parts)
+    planar = _of_paths(paths, size, order, axes, finer, until - time.monotonic())
     if planar is not None:
-        return planar
+        return planar if paths is parts else fitted(parts, planar)
     for part, curved in ((1.0, order), (SMALLER, order), (SMALLER, max(order // 2, 2)), (SMALLER**2, 2)):
         try:
             closer = [(place, part * there) for place, there in finer]
-            mesh = apart("of_solids", parts, part * size, curved, axes, closer, seconds=until - time.monotonic())
+            mesh = apart("of_solids", paths, part * size, curved, axes, closer, seconds=until - time.monotonic())
         except MeshingError as error:
             why = f"no mesh could be made ({error})."
             continue

@@ -11,9 +11,10 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 from jumpnet.errors import SolutionError
 from jumpnet.optim import History
 from jumpnet.reporting.canvas import FAINT, INK, LINES, finished, new_figure, styled
+from jumpnet.rows import group_of
 from jumpnet.solution import Solution
 
-# The first word of a family's name, and what it is called in the legend.
+# Groups of conditions, and what they are called in the legend.
 KINDS: Mapping[str, str] = {
     "pde": "PDE",
     "boundary": "boundary",
@@ -27,7 +28,7 @@ FEW = 30  # steps that are marked one by one
 
 def loss_by_kind(history: History) -> dict[str, Float[np.ndarray, " k"]]:
     """The loss of each kind of equation (pde, boundary, jump, flux, ...), summed over pieces and interfaces."""
-    kinds = [term.split(" ")[0] for term in history.terms]
+    kinds = [group_of(label) for label in history.terms]
     return {
         kind: history.loss_of_term[:, [index for index, mine in enumerate(kinds) if mine == kind]].sum(axis=1)
         for kind in dict.fromkeys(kinds)

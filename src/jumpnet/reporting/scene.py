@@ -26,7 +26,7 @@ from jumpnet.geometry.shape import Shape
 from jumpnet.reporting.curves import Curve, interface_curves
 from jumpnet.reporting.grid import Grid, Plane, make_grid, planes
 from jumpnet.reporting.lines import runs
-from jumpnet.reporting.quantities import has_residual, is_judged
+from jumpnet.reporting.quantities import flux_names, has_residual, is_judged
 from jumpnet.solution import Solution
 
 RESOLUTION = {1: 1200, 2: 280, 3: 160}  # points along the longer side
@@ -64,7 +64,7 @@ def parts_of(solution: Solution) -> tuple[Part, ...]:
     """The numbers shown of a solution: u, the components of the flux, and the signed errors and residual if known."""
     found: list[Part] = [(("u",), solution)]
     if all(tensor is not None for tensor in solution.tensors):
-        found.append((tuple(f"flux{k + 1}" for k in range(solution.dim)), solution.flux))
+        found.append((flux_names(solution.dim), solution.flux))
     if (exact := solution.exact) is not None:
         found.append((("error",), lambda x, p: solution(x, p) - piecewise_values(exact, x, p)))
     if is_judged(solution):
@@ -77,7 +77,7 @@ def parts_of(solution: Solution) -> tuple[Part, ...]:
 def quantities_of(parts: tuple[Part, ...]) -> list[dict[str, Any]]:
     """What the page offers to draw: how each follows from the parts."""
     names = [name for names, _ in parts for name in names]
-    fluxes = [name for name in names if name.startswith("flux")]
+    fluxes = [name for name in flux_names(len(names)) if name in names]
     offered = [{"key": "u", "title": "u", "parts": ["u"], "kind": "plain", "colours": "viridis"}]
     if fluxes:
         offered.append({"key": "flux", "title": "|A∇u|", "parts": fluxes, "kind": "norm", "colours": "plasma"})
@@ -316,7 +316,7 @@ def _through(side: dict[str, np.ndarray], normals: np.ndarray) -> np.ndarray:
     """A grad u . n, nan where the flux is not known."""
     if "flux1" not in side:
         return np.full(len(normals), np.nan)
-    flux = np.column_stack([side[f"flux{k + 1}"] for k in range(normals.shape[1])])
+    flux = np.column_stack([side[name] for name in flux_names(normals.shape[1])])
     return np.einsum("ni,ni->n", flux, normals)
 
 
