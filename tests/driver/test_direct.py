@@ -182,6 +182,7 @@ def test_missed_holes_are_not_success(k: float, monkeypatch: pytest.MonkeyPatch)
 def test_too_few_points_are_not_success(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer equations than unknowns: met at the points, wrong between them; held-out points notice."""
     monkeypatch.setattr(levels, "OVERSAMPLING", 0.3)
+    monkeypatch.setattr(search, "MOST_UNKNOWNS", 600)
     monkeypatch.setattr(search, "MOST_IN_CELLS", 500)
     with pytest.warns(jn.JumpnetWarning, match="not converged"):
         solution = jn.solve(problems.pde4(), optimizer=jn.optim.Direct(), verify=False)

@@ -44,8 +44,8 @@ class Part:
 
     `kind` is "legendre" (polynomials), "harmonic", "products" (of poles and polynomials), "ridges" (random ones of
     size `scale`, as many as the degree), "answer" (one polynomial with known `weights`, which answers a source),
-    "corner" (powers about a corner, the first so many of `powers`; those with an `opening` are cut along a segment) or
-    "poles" (simple ones at `strings`, as many as the degree or a few more).
+    "corner" (powers about a corner, the first so many of `powers`; those with an `opening` are cut along a segment),
+    "poles" (simple ones at `strings`, as many as the degree or a few more) or "bessel" (`strings` up to an order).
     Charts of the piece's own coordinates have growing harmonic functions, charts about a pole decaying ones. `pieces`
     are those on whose interfaces with this piece the part matters most, None for all of them and the outer boundary.
     `cell` is the piece itself, where that is not cut.
@@ -73,7 +73,7 @@ class Part:
     @property
     def solves(self) -> bool:
         """Whether the functions solve the equation inside the piece, but for a source."""
-        return self.kind in ("harmonic", "corner", "poles")
+        return self.kind in ("harmonic", "corner", "poles", "bessel")
 
     @property
     def family(self) -> Family:
@@ -88,8 +88,7 @@ class Part:
             powers, imaginary = (tuple(part.tolist()) for part in (np.real(known), np.imag(known)))
             imaginary = imaginary if any(imaginary) else ()
             return Crack(powers, imaginary, self.opening) if self.opening else Wedge(powers, imaginary)
-        if self.kind == "poles":
-            assert self.strings is not None
+        if self.strings is not None:
             return self.strings.family(self.degree)
         if self.kind == "ridges":
             return Ridges(dim, self.degree, self.scale, seed=self.piece)
