@@ -5,18 +5,21 @@ JOBS   ?= 2
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+EXTRAS := shapes,images,meshes,xarray,cluster
 
 # One BLAS thread per process: the factorisations are small, and the parallelism is between test workers.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export MPLBACKEND := Agg
+# Tests start two dozen processes: they read bytecode instead of making it each time.
+unexport PYTHONDONTWRITEBYTECODE
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 SECONDS ?= 600
-.PHONY: help install demo test quick-tests test-all test-browser fuzz check lint types layers docs bench gallery reproduction format clean distclean
+.PHONY: help install demo test quick-tests test-all test-browser fuzz check lint types layers docs wheel bench gallery reproduction format clean distclean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -29,11 +32,12 @@ $(STAMP): pyproject.toml
 	@$(PYTHON) -m venv $(VENV) || \
 	  { echo "python3 -m venv failed; on Debian and Ubuntu install the package python3-venv."; exit 1; }
 	@echo "installing jumpnet and its tools into $(VENV) (a minute or two, once)"
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --upgrade 'pip>=25.1' # the first with --group
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[$(EXTRAS)]' --group dev
 	@$(BIN)/python -m compileall -q src # as pip does for packages that are not editable
 	@touch $@
 
-demo: install ## solve two problems and write the pictures to demo-output/
+demo: install ## solve a drawing and a problem of the paper; reports and pictures go to demo-output/
 	$(BIN)/jumpnet demo -o demo-output
 
 # A whole file goes to one worker, as its tests share what was solved and compiled; tests/conftest.py says which first.
@@ -67,6 +71,13 @@ types: install ## pyright on src
 
 layers: install ## no layer imports from one above it
 	$(BIN)/lint-imports --no-logo
+
+wheel: install ## build sdist and wheel into dist/, install the wheel into an environment of its own, run the demo there
+	rm -rf dist build/wheel
+	$(BIN)/python -m build --no-isolation --outdir dist
+	$(PYTHON) -m venv build/wheel
+	build/wheel/bin/python -m pip install -qq --disable-pip-version-check dist/*.whl
+	cd build && wheel/bin/jumpnet demo -o demo-output
 
 docs: install ## build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet

@@ -2,13 +2,16 @@
 
     python examples/gallery.py [NAME ...]
 
-With names, only these are solved again; the page always lists all.
+With names, only these are solved again; the page always lists all. `sink` is the picture of the README, the file of
+`jumpnet new sink`: docs/images/heat-sink.png.
 """
 
 import sys
+import tempfile
 from pathlib import Path
 
 from jumpnet.files import read_file
+from jumpnet.files.starting import started
 from jumpnet.reporting import plot_cuts, plot_jumps, plot_solution, plot_streamlines
 from jumpnet.reporting.canvas import image
 
@@ -41,6 +44,19 @@ def draw(name: str) -> None:
     print(f"{name}: {solution.status.name.lower()}, {solution.settings['seconds']:.1f} s")
 
 
+def draw_sink() -> None:
+    """Solve the heat sink and draw the picture of the README: temperature and judged error."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path, content in started("sink", Path(folder) / "sink.toml").items():
+            path.write_bytes(content)
+        read = read_file(Path(folder) / "sink.toml")
+        solution = read.solve(progress=False)
+    title = "Temperature above the air (K), and its error as judged; lengths in mm"
+    figure = plot_solution(solution, what=("u", "judged"), title=title)
+    (DOCS / "images" / "heat-sink.png").write_bytes(image(figure))
+    print(f"sink: {solution.status.name.lower()}, {solution.settings['seconds']:.1f} s")
+
+
 def page() -> str:
     """The page: a picture, the text and the command of each example."""
     parts = [
@@ -58,6 +74,6 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    for chosen in sys.argv[1:] or names():
-        draw(chosen)
+    for chosen in sys.argv[1:] or [*names(), "sink"]:
+        draw_sink() if chosen == "sink" else draw(chosen)
     (DOCS / "gallery.md").write_text(page(), encoding="utf-8")

@@ -93,7 +93,7 @@ CONDUCTIVITIES = [1e-3, 10.0, 1000.0]
     ],
 )
 def test_a_disk_or_ball_in_a_uniform_field(dim: Any, k: float, seed: int) -> None:
-    solution = jn.solve(problems.inclusion(dim, k), model=model("CE"), seed=seed, verify=False)
+    solution = jn.solve(problems.inclusion(dim, k), model=model("CE", 20), seed=seed, verify=False)
     assert solution.errors().l2 <= 1e-7
 
 
@@ -107,7 +107,7 @@ def test_off_centre_and_with_mixed_conditions(dim: Any, center: tuple[float, ...
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_turned_ellipse_in_an_anisotropic_background(seed: int) -> None:
-    solution = jn.solve(problems.ellipse_inclusion(), model=model("CE"), seed=seed, verify=False)
+    solution = jn.solve(problems.ellipse_inclusion(), model=model("CE", 20), seed=seed, verify=False)
     assert solution.errors().l2 <= 1e-5
 
 

@@ -140,7 +140,7 @@ def test_shapes(solution: jn.Solution, problem: jn.Problem, n: int) -> None:
 
 def linear_exactly(problem: jn.Problem, expected: Any) -> None:
     """The problem's solution is linear by construction; a wrong sign anywhere would give another."""
-    found = jn.solve(problem, model=MODEL, points=(60, 20, 20))
+    found = jn.solve(problem, model=MODEL, points=(60, 20, 20), verify=False)
     x, piece = problem.partition.sample_interior(200, seed=3)
     np.testing.assert_allclose(found(x, piece), expected(x, piece), atol=1e-6)
 
@@ -216,11 +216,13 @@ def test_names_of_boundary_parts_and_their_aliases() -> None:
     assert cube.boundary_parts == ("x1-", "x1+", "x2-", "x2+", "x3-", "x3+")
     aliases = {"left": "x1-", "right": "x1+", "bottom": "x2-", "top": "x2+"}
     for alias, part in aliases.items():
-        assert cube.part_name(alias) == cube.part_name(part) == part
+        with pytest.raises(jn.GeometryError, match="in space name the axis"):
+            cube.part_name(alias)
+        assert cube.part_name(part) == part
         assert jn.Partition(jn.Box((0, 0), (1, 1))).part_name(alias) == part
     assert jn.Partition.chain([0, 1]).boundary_parts == ("x1-", "x1+")
     assert jn.Partition(jn.Disk((0, 0), 1.0)).boundary_parts == ("boundary",)
-    with pytest.raises(jn.GeometryError, match="left"):
+    with pytest.raises(jn.GeometryError, match="x3-"):
         cube.part_name("west")
     for part in ("x1-", "x2+"):
         x, n, _, _ = jn.Partition(jn.Box((-1, -1), (1, 1))).sample_boundary(9, seed=0, part=part)
@@ -241,7 +243,7 @@ def test_equal_mean_labels_are_refused() -> None:
     parts = jn.Partition.chain([0.0, 0.5, 1.0])
     model = jn.models.ScalarEncoding("mean-f", neurons=4)
     with pytest.raises(jn.ModelError, match="index"):
-        jn.solve(jn.Problem(parts, f=0.0), model=model, points=(30, 2, 1))
+        jn.solve(jn.Problem(parts, f=0.0), model=model, points=(30, 2, 1), verify=False)
 
 
 def test_mean_labels_are_evenly_spaced_in_the_order_of_the_means() -> None:

@@ -19,6 +19,7 @@ def blocks(path: Path) -> list[str]:
 PAGES = [
     "README.md",
     "docs/quickstart.md",
+    "docs/questions.md",
     "docs/files.md",
     "docs/exchange.md",
     *(f"docs/tutorials/{name}.md" for name in ("image", "trust", "speed", "extending")),
@@ -30,7 +31,9 @@ PAGES = [
 def test_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("jumpnet.reporting.scene.RESOLUTION", {2: 40})  # pages are looked at in tests/reporting
-    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda solution: iter(()))
+    monkeypatch.setattr("jumpnet.reporting.solution.RESOLUTION", {1: 100, 2: 40, 3: 20})
+    monkeypatch.setattr("jumpnet.reporting.canvas.DPI", 40)
+    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda *_: iter(()))
     names: dict[str, object] = {}
     for block in blocks(ROOT / page):
         exec(compile(block, page, "exec"), names)

@@ -1,4 +1,4 @@
-"""jumpnet: elliptic interface problems without a mesh, by one shallow network that is allowed to jump.
+"""jumpnet: elliptic interface problems by Trefftz functions, finite elements or networks that are allowed to jump.
 
 The public names are those of `_public`; see the documentation for a tour. They are loaded when the first of them is
 used, so that `jumpnet --help` does not wait for JAX.

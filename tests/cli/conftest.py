@@ -18,7 +18,15 @@ def coarse_figures(monkeypatch):
     monkeypatch.setattr("jumpnet.reporting.solution.RESOLUTION", {1: 100, 2: 40, 3: 20})
     monkeypatch.setattr("jumpnet.reporting.scene.RESOLUTION", {1: 100, 2: 30, 3: 16})
     monkeypatch.setattr("jumpnet.reporting.canvas.DPI", 40)
-    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda solution: iter(()))
+    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda *_: iter(()))
+
+
+@pytest.fixture
+def blank_images(monkeypatch):
+    """Files of figures without the figures: to lay one out takes half a second, and tests/reporting looks at them."""
+    blank = b"\x89PNG\r\n\x1a\n" + bytes(2000)
+    for module in ("canvas", "page"):
+        monkeypatch.setattr(f"jumpnet.reporting.{module}.image", lambda figure, kind="png", finer=1.0: blank)
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from jumpnet.experiments.bench.report import Comparison, Curve, Fit, Report, Tab
 from jumpnet.experiments.bench.timing import exponent, machine, side_by_side
 from jumpnet.optim import LevenbergMarquardt
 
+pytestmark = pytest.mark.usefixtures("blank_images")
+
 TINY = plan.Plan(
     problems=("pde2",),
     repeats=1,

@@ -112,3 +112,39 @@ def test_bad_input_is_code_2_and_one_line(jumpnet, arguments, word):
     assert result.exit_code == 2 and result.stdout == ""
     (line,) = result.stderr.splitlines()
     assert word in line
+
+
+def test_new_writes_a_file_that_check_reads_and_overwrites_nothing(jumpnet, elsewhere):
+    assert "drawing" in jumpnet("new").stdout
+    result = jumpnet("new", "drawing", "floor.toml", "--schema")
+    assert result.exit_code == 0 and "jumpnet solve floor.toml -o out" in result.stdout
+    assert {path.name for path in elsewhere.iterdir()} == {"floor.toml", "floor.svg", "jumpnet.schema.json"}
+    assert "insulation" in jumpnet("check", "floor.toml").stdout
+    for arguments, words in {
+        ("drawing", "floor.toml"): "'floor.toml' already",
+        ("drowing",): "did you mean 'drawing'",
+        ("image", "a.txt"): "ends in .toml",
+    }.items():
+        again = jumpnet("new", *arguments)
+        assert again.exit_code == 2 and words in again.stderr
+    (elsewhere / "data").mkdir()
+    (elsewhere / "floor.svg").rename(elsewhere / "data/floor.svg")
+    assert jumpnet("check", "floor.toml").exit_code == 2
+    assert jumpnet("check", "floor.toml", "--allow", "data").exit_code == 0
+
+
+def test_limits_are_given_on_the_command_line(jumpnet, monkeypatch):
+    from jumpnet.files.problemfile import ProblemFile
+
+    seen, solve = [], ProblemFile.solve
+
+    def noted(read, **options):
+        seen.append((read.tol, read.file.solve.time_limit, read.file.solve.seed))
+        return solve(read, **options)
+
+    monkeypatch.setattr(ProblemFile, "solve", noted)
+    assert jumpnet("-q", "solve", WALL, "--time-limit", "20", "--tol", "1e-4", "--seed", "3").exit_code == 0
+    assert jumpnet("-q", "solve", WALL).exit_code == 0
+    assert seen == [(1e-4, 20.0, 3), (1e-6, None, 0)]
+    for wrong in (("--time-limit", "-1"), ("--time-limit", "soon"), ("--tol", "3")):
+        assert jumpnet("solve", WALL, *wrong).exit_code == 2

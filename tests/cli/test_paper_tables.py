@@ -6,7 +6,7 @@ import pytest
 
 from jumpnet.errors import ProblemError
 from jumpnet.experiments import cost
-from jumpnet.experiments.demo import cases
+from jumpnet.experiments.demo import case
 from jumpnet.experiments.reproduction import Reproduction, Wanted
 from jumpnet.experiments.store import Store
 from jumpnet.experiments.summary import summarise
@@ -50,8 +50,8 @@ def test_points_and_charts():
 
 
 def test_the_demo_compares_with_the_right_numbers():
-    paper = cases()[0].paper
-    assert paper is not None and (paper.l2, paper.linf) == (2.33e-9, 2.28e-8)
+    paper = case().paper
+    assert (paper.l2, paper.linf) == (2.33e-9, 2.28e-8)
 
 
 def result(error: float, status: str = "converged") -> dict:

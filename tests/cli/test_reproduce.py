@@ -5,25 +5,24 @@ import re
 
 import pytest
 
+import jumpnet as jn
 import jumpnet.experiments.running as running
 from jumpnet.experiments.tables import NAMES, STUDIES, row
 from jumpnet.experiments.trial import Trial
 from jumpnet.judge import judge
+
+pytestmark = pytest.mark.usefixtures("blank_images")
 
 SHORT = ("--steps", "2", "--jobs", "1", "-o", "out")
 
 
 @pytest.fixture(autouse=True, scope="module")
 def judged_once():
-    """The judge takes seconds for a network of two steps: all have the verdict of the first."""
-    found = []
-
-    def once(solution):
-        found[:] = found or [judge(solution)]
-        return found[0]
-
+    """The judge takes seconds for a network of two steps: all have the verdict of another solution."""
+    verdict = judge(jn.solve(jn.Problem(jn.Partition.chain([0.0, 0.5, 1.0]), f=1.0), method="fem", verify=False))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("jumpnet.experiments.trial.judge", once)
+        patch.setattr("jumpnet.experiments.trial.judge", lambda solution: verdict)
+        patch.setattr("jumpnet.driver.solving.verified", lambda problem, found, *_, **__: found)
         yield
 
 

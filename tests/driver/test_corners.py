@@ -149,7 +149,8 @@ def test_squares_in_rows_are_cut_apart_and_conduct_as_they_must() -> None:
     conducts = []
     for k in (10.0, 0.1):
         problem = jn.Problem(jn.Partition(SQUARE, squares), A=[1.0, *[k] * 4], boundary=ends)
-        solution = jn.solve(problem, tol=1e-6)
+        # By name: the automatic choice depends on the clock, and a busy machine takes finite elements.
+        solution = jn.solve(problem, optimizer=jn.optim.Direct(), tol=1e-6)
         assert solution.status is jn.Status.CONVERGED
         assert "cells" in solution.settings["method"]
         conducts.append(solution.net_flux("right").value)

@@ -117,7 +117,7 @@ def test_many_disks_by_cells_between_them(source: float, monkeypatch: pytest.Mon
 def test_a_varying_coefficient_in_the_inclusion() -> None:
     """Flux through the interface as seen from both sides, and no net flux out of the disk."""
     problem = graded_disk()
-    solution = jn.solve(problem)
+    solution = jn.solve(problem, tol=1e-8)
     assert solution.status is jn.Status.CONVERGED
     t = np.linspace(0, 2 * np.pi, 400, endpoint=False)
     circle = 0.4 * np.c_[np.cos(t), np.sin(t)]
@@ -154,7 +154,7 @@ def test_same_seed_same_bits_and_a_saved_solution_too(tmp_path: Any) -> None:
     ids=str,
 )
 def test_frozen_features_of_ones_own_choice(model: Any, bound: float) -> None:
-    solution = jn.solve(problems.pde2(), model=model)
+    solution = jn.solve(problems.pde2(), model=model, verify=False)
     assert solution.errors().l2 <= bound
     assert solution.estimate >= solution.errors().l2 / 10
 
@@ -182,6 +182,7 @@ def test_missed_holes_are_not_success(k: float, monkeypatch: pytest.MonkeyPatch)
 def test_too_few_points_are_not_success(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer equations than unknowns: met at the points, wrong between them; held-out points notice."""
     monkeypatch.setattr(levels, "OVERSAMPLING", 0.3)
+    monkeypatch.setattr(search, "MOST_UNKNOWNS", 600)
     monkeypatch.setattr(search, "MOST_IN_CELLS", 500)
     with pytest.warns(jn.JumpnetWarning, match="not converged"):
         solution = jn.solve(problems.pde4(), optimizer=jn.optim.Direct(), verify=False)

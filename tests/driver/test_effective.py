@@ -55,7 +55,7 @@ def test_the_series_agrees_with_the_published_formula_and_the_limits() -> None:
 @pytest.mark.parametrize(("k", "share"), [(100.0, 0.2), (1e-3, 0.4), (10.0, 0.6)])
 def test_one_disk_in_a_cell(k: float, share: float) -> None:
     radius = np.sqrt(share / np.pi)
-    found = jn.effective_tensor(jn.Partition(CELL, [jn.Disk((0.5, 0.5), radius)]), [1.0, k])
+    found = jn.effective_tensor(jn.Partition(CELL, [jn.Disk((0.5, 0.5), radius)]), [1.0, k], tol=1e-8)
     expected = square_array(k, share)
     np.testing.assert_allclose(found.tensor, expected * np.eye(2), rtol=1e-8, atol=1e-8 * expected)
     assert np.abs(found.tensor - expected * np.eye(2)).max() <= found.estimate <= 1e-5

@@ -247,7 +247,7 @@ def test_several_labels_are_one_piece(tmp_path: Path) -> None:
 def test_an_unnamed_label_is_pointed_at(tmp_path: Path) -> None:
     path = picture(tmp_path)
     path.write_text(path.read_text().replace("[pieces.three]\nlabel = 3\nA = 3.0\n", ""))
-    with pytest.raises(jn.ProblemError, match=r"image.file has a label 3 that no piece has"):
+    with pytest.raises(jn.ProblemError, match=r"image\.file has the label 3, which no piece has"):
         jn.read_file(path)
 
 

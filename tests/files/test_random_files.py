@@ -115,7 +115,7 @@ def check(text: str) -> None:
     assert time.process_time() - began < PATIENCE
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(files())
 def test_any_file_is_accepted_or_refused_in_a_sentence(text: str) -> None:
     check(text)

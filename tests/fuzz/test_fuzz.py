@@ -8,8 +8,8 @@ from fuzzing import CORPUS, READERS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-# Cases of each reader, together about ten seconds; a checkpoint trains, an image is traced.
-CASES = {"toml": 40, "formula": 40, "checkpoint": 6, "solution": 40, "store": 60, "tiff": 12, "npy": 15}
+# Cases of each reader, together about six seconds; a checkpoint trains, an image is traced.
+CASES = {"toml": 40, "formula": 20, "checkpoint": 6, "solution": 40, "store": 60, "tiff": 12, "npy": 15}
 
 
 @pytest.mark.parametrize("name", READERS)

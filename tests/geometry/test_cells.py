@@ -1,5 +1,7 @@
 """Pieces cut into cells: every piece and wall is covered, points lie where they should, however small the leaf."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ PARTITIONS = {
 }
 
 
+@cache
 def cells_of(name: str, times: int = 3) -> Cells:
     """Cut everywhere, then towards the origin."""
     cells = Cells.whole(PARTITIONS[name]())

@@ -271,8 +271,11 @@ def test_many_pieces():
 def test_names_of_parts():
     parts = PARTITIONS["layers-3d"]
     assert parts.boundary_parts == ("x1-", "x1+", "x2-", "x2+", "x3-", "x3+")
-    aliases = ("left", "right", "bottom", "top", "front", "back")
-    assert tuple(parts.part_name(a) for a in aliases) == parts.boundary_parts
+    for name in ("left", "right", "bottom", "top", "front", "back"):  # in space nobody agrees on which axis points up
+        with pytest.raises(GeometryError, match=rf"'{name}' has a meaning in the plane only; .*x1-, x1\+, .*, x3\+"):
+            parts.part_name(name)
+    square = Partition(SQUARE, [])
+    assert tuple(square.part_name(a) for a in ("left", "right", "bottom", "top")) == square.boundary_parts
     assert pde4().boundary_parts == ("boundary",)
     with pytest.raises(GeometryError, match="no boundary part 'left'; the parts are boundary"):
         pde4().part_name("left")

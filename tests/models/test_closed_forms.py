@@ -20,7 +20,7 @@ from jumpnet._precision import float64
 from jumpnet.charts import Atlas, Box, Chart, Pole, Slit
 from jumpnet.models import CategoricalEmbedding, Deep, Model, OneHot, ScalarEncoding, Separate, System
 from jumpnet.models.activations import ACTIVATIONS
-from jumpnet.rows import Rows, row_family, stack
+from jumpnet.rows import ConditionKey, Kind, Rows, row_family, stack
 
 EPS = np.finfo(float).eps
 # Rounding: some hundred operations per entry (sums over neurons, sites and chart derivatives), each eps of the largest.
@@ -59,11 +59,11 @@ CASES = [
     if e not in AUTOMATIC or a in ("sigmoid", "sine")
 ]
 
-# Charts act before the network: each with one encoding, and all together with networks of the other kinds.
-IN_CHARTS = [("CE, D = 2", "all"), ("CE, D = 2", "pole in space"), ("separate", "all")]
+# Charts act on rows, before the network: all of them with one encoding; each by itself and other networks are slow.
+IN_CHARTS = [("CE, D = 2", "all"), ("CE, D = 2", "pole in space")]
 IN_CHARTS += [
     pytest.param(*case, marks=pytest.mark.slow)
-    for case in (*(("CE, D = 2", charts) for charts in ("box", "pole", "slit")), ("OH", "all"))
+    for case in (*(("CE, D = 2", charts) for charts in ("box", "pole", "slit")), ("OH", "all"), ("separate", "all"))
 ]
 
 KINDS = ("pde", "dirichlet", "neumann", "robin", "jump", "flux", "periodic", "many sites", "mixed counts")
@@ -91,7 +91,7 @@ def all_kinds_of_rows(dim: int) -> Rows:
         )
 
     def family(name: str, *sides: tuple) -> Rows:
-        return row_family(name, rng.standard_normal(len(sides[0][0])), *sides)
+        return row_family(ConditionKey(Kind.VALUE, part=name), rng.standard_normal(len(sides[0][0])), *sides)
 
     x, y = points(), points()
     full: dict[str, Any] = {"value": True, "slope": True, "second": True}
@@ -251,7 +251,7 @@ def compared(encoding: str, activation: str, charts: str) -> tuple[Rows, tuple, 
 
 
 def check_family(kind: str, rows: Rows, ours: tuple, plain: tuple) -> None:
-    mine = rows.term == rows.terms.index(kind)
+    mine = rows.term == rows.terms.index(ConditionKey(Kind.VALUE, part=kind))
     r, J = (part[mine] for part in ours)
     r_plain, J_plain = (part[mine] for part in plain)
     size = np.abs(J_plain).max()
@@ -352,12 +352,13 @@ def test_a_trained_embedding_starts_from_the_same_weights_and_has_the_same_jacob
 
 
 @pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
-@pytest.mark.parametrize("named, frozen", list(FROZEN.values())[1:], ids=list(FROZEN)[1:])
+@pytest.mark.parametrize("named, frozen", [FROZEN["OH"]], ids=["OH"])  # the same bits at every theta: see above
 def test_a_frozen_embedding_trains_like_the_named_encoding_bit_for_bit(named: Any, frozen: Any) -> None:
     parts = jn.Partition.chain([0.0, 0.4, 0.7, 1.0])
     problem = jn.manufactured(parts, ["x**2", "exp(x)", "1 - x"], A=[1.0, 10.0, 2.0])
+    few = jn.optim.LevenbergMarquardt(steps=20)
     one, other = (
-        jn.solve(problem, model=model, points=(60, 2, 1), optimizer=jn.optim.LevenbergMarquardt(steps=20), seed=4)
+        jn.solve(problem, model=model, points=(60, 2, 1), optimizer=few, seed=4, charts="box", verify=False)
         for model in (named, frozen)
     )
     assert np.array_equal(one.theta, other.theta)

@@ -18,7 +18,7 @@ from jumpnet.models.poles import Poles
 from jumpnet.models.polynomials import Combination, Legendre
 from jumpnet.models.wedges import Crack, Wedge
 from jumpnet.optim import Direct
-from jumpnet.rows import Sites, row_family, stack
+from jumpnet.rows import ConditionKey, Kind, Sites, row_family, stack
 
 RNG = np.random.default_rng(7)
 FAMILIES = {
@@ -221,10 +221,12 @@ def rows(n: int = 60):
     normal = np.tile([1.0, 0.0], (n, 1))
     return stack(
         [
-            row_family("value 0", np.sin(x[:, 0]), (x, 0, 1.0, 0.0, 0.0)),
-            row_family("value 1", np.cos(x[:, 1]), (x, 1, 1.0, 0.0, 0.0)),
-            row_family("jump 0-1", np.zeros(n), (x, 0, 1.0, 0.0, 0.0), (x, 1, -1.0, 0.0, 0.0)),
-            row_family("flux 0-1", np.zeros(n), (x, 0, 0.0, normal, 0.0), (x, 1, 0.0, -2 * normal, 0.0)),
+            row_family(ConditionKey(Kind.VALUE, (0,)), np.sin(x[:, 0]), (x, 0, 1.0, 0.0, 0.0)),
+            row_family(ConditionKey(Kind.VALUE, (1,)), np.cos(x[:, 1]), (x, 1, 1.0, 0.0, 0.0)),
+            row_family(ConditionKey(Kind.JUMP, (0, 1)), np.zeros(n), (x, 0, 1.0, 0.0, 0.0), (x, 1, -1.0, 0.0, 0.0)),
+            row_family(
+                ConditionKey(Kind.FLUX, (0, 1)), np.zeros(n), (x, 0, 0.0, normal, 0.0), (x, 1, 0.0, -2 * normal, 0.0)
+            ),
         ]
     )
 
@@ -250,7 +252,9 @@ def test_dependent_features_are_no_obstacle() -> None:
     twice = Affine((0,), np.zeros(2), np.eye(2), 1.0)
     network = Frozen((Features(((twice, Legendre(2, 4)), (twice, Legendre(2, 4)))),))
     x = RNG.uniform(-1, 1, (80, 2))
-    system = LinearSystem(network, row_family("value 0", x[:, 0] * x[:, 1] ** 2, (x, 0, 1.0, 0.0, 0.0)))
+    system = LinearSystem(
+        network, row_family(ConditionKey(Kind.VALUE, (0,)), x[:, 0] * x[:, 1] ** 2, (x, 0, 1.0, 0.0, 0.0))
+    )
     theta = Direct().solve(system)
     assert np.abs(system.residual(theta * system.column_size)).max() <= 1e-12
     assert np.abs(theta).max() <= 10

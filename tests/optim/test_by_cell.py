@@ -15,7 +15,7 @@ from jumpnet.models import System
 from jumpnet.models.bycell import ByCell, Pattern
 from jumpnet.optim.bycell import by_cell_step
 from jumpnet.optim.factorisations import Solve, cholesky, qr_step
-from jumpnet.rows import Rows, Sites, equations
+from jumpnet.rows import ConditionKey, Kind, Rows, Sites, equations
 
 MODELS = {
     "CE": jn.models.CategoricalEmbedding(1, 8),
@@ -67,7 +67,7 @@ def test_rows_with_several_sites_in_one_cell_are_summed() -> None:
     cell = np.array([0, 0, 0, 1, 1, 2, 2, 0])
     sites = Sites(rng.uniform(-1, 1, (8, 2)), cell, np.ones(8), np.zeros((8, 2)), np.zeros((8, 2, 2)))
     counts = np.array([4, 2, 1, 1])
-    rows = Rows(sites, counts, rng.standard_normal(4), np.ones(4), np.zeros(4, int), ("value",))
+    rows = Rows(sites, counts, rng.standard_normal(4), np.ones(4), np.zeros(4, int), (ConditionKey(Kind.VALUE),))
     system = System(jn.models.OneHot(3).network(2, 3), rows)
     theta = system.network.initial(rng)
     (r, dense), (_, by_cell) = system.dense(theta), system._by_cell(theta)

@@ -299,7 +299,7 @@ def chain() -> jn.Problem:
     return jn.manufactured(jn.Partition.chain([0.0, 0.6, 1.0]), ["x**2", "exp(x)"], A=[1.0, 10.0])
 
 
-OPTIMIZERS = {"LM": LevenbergMarquardt(steps=40), "Adam": Adam(steps=100), "LBFGS": LBFGS(steps=100)}
+OPTIMIZERS = {"LM": LevenbergMarquardt(steps=40), "Adam": Adam(steps=100), "LBFGS": LBFGS(steps=30)}
 
 
 @pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
@@ -307,7 +307,8 @@ OPTIMIZERS = {"LM": LevenbergMarquardt(steps=40), "Adam": Adam(steps=100), "LBFG
 def test_the_same_seed_gives_the_same_bits(chain: jn.Problem, name: str) -> None:
     model = jn.models.CategoricalEmbedding(neurons=8)
     once, again, other = (
-        jn.solve(chain, model=model, optimizer=OPTIMIZERS[name], points=(50, 2, 1), seed=seed) for seed in (0, 0, 1)
+        jn.solve(chain, model=model, optimizer=OPTIMIZERS[name], points=(50, 2, 1), seed=seed, verify=False)
+        for seed in (0, 0, 1)
     )
     assert np.array_equal(once.theta, again.theta)
     assert once.loss == again.loss and once.held_out_loss == again.held_out_loss
@@ -320,7 +321,9 @@ def test_the_same_seed_gives_the_same_bits(chain: jn.Problem, name: str) -> None
 def test_several_starts_stay_within_the_step_limit_and_the_best_goes_on(chain: jn.Problem) -> None:
     model = jn.models.CategoricalEmbedding(neurons=8)
     optimizer = LevenbergMarquardt(steps=400, tol=0.0, stall=None)
-    once, again = (jn.solve(chain, model=model, optimizer=optimizer, points=(50, 2, 1), seed=2) for _ in range(2))
+    once, again = (
+        jn.solve(chain, model=model, optimizer=optimizer, points=(50, 2, 1), seed=2, verify=False) for _ in range(2)
+    )
     # One record more: the linear solve at the end.
     assert once.steps <= 400 and len(once.history) <= once.steps + 1
     assert once.loss == once.history.loss.min()

@@ -21,7 +21,7 @@ LINE = jn.Problem(
 @pytest.fixture(autouse=True)
 def coarse(monkeypatch):
     monkeypatch.setattr("jumpnet.reporting.solution.RESOLUTION", {1: 60, 2: 30})
-    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda solution: iter(()))
+    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda *_: iter(()))
     monkeypatch.setattr("jumpnet.reporting.scene.RESOLUTION", {1: 60, 2: 30})
 
 
@@ -42,14 +42,15 @@ def wrong() -> jn.Solution:
 
 
 def test_the_report_says_what_was_judged(elements):
-    text = str(elements.report())
+    report = elements.report()
+    text = str(report)
     assert re.search(r"judged +error .* by solving for it; estimate .* = 2 x", text) and "by piece   piece 0:" in text
     shown = page(elements)
     assert "error as judged" in shown and "judged L2 error" in shown
     for words in (text, repr(elements), shown):
         assert not re.search(r"\bnan\b", words)
     assert "loss" not in text and "unknowns" in repr(elements)
-    found = elements.report().judged
+    found = report.judged
     assert found is not None and found.as_json()["rms"] == elements.verdict.rms
     assert found.as_json()["by piece"].keys() == {"piece 0", "piece 1"}
 

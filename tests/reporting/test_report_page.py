@@ -132,9 +132,9 @@ def test_a_solution_without_geometry_has_a_page_too(plane):
 
 
 def test_lines_and_slices_have_a_page(line, space, monkeypatch):
-    monkeypatch.setattr("jumpnet.reporting.scene.RESOLUTION", {1: 100, 3: 24})
-    monkeypatch.setattr("jumpnet.reporting.solution.RESOLUTION", {1: 100, 3: 24})
-    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda solution: iter(()))  # test_more_pictures.py
+    monkeypatch.setattr("jumpnet.reporting.scene.RESOLUTION", {1: 60, 3: 14})
+    monkeypatch.setattr("jumpnet.reporting.solution.RESOLUTION", {1: 60, 3: 14})
+    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda *_: iter(()))  # test_more_pictures.py
     for solution in (line, space):
         assert 'data-is="viewer"' in page(solution)
 

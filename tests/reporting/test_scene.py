@@ -3,6 +3,7 @@
 import base64
 import json
 import zlib
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,8 +14,13 @@ from jumpnet.reporting.grid import make_grid, planes
 from jumpnet.reporting.scene import cubic, scene
 
 
-def arrays(solution, resolution=60):
-    text, packed = scene(solution, resolution)
+@cache
+def packed_scene(solution, resolution=60):
+    return scene(solution, resolution)
+
+
+def arrays(solution):
+    text, packed = packed_scene(solution)
     data = zlib.decompress(base64.b64decode(packed))
 
     def array(place):

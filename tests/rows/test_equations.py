@@ -15,7 +15,7 @@ import jumpnet as jn
 from jumpnet.collocation import Collocation, Points, Stream, collocate
 from jumpnet.experiments import problems
 from jumpnet.fields import Field
-from jumpnet.rows import Rows, equations, values
+from jumpnet.rows import BETWEEN_PIECES, Kind, Rows, equations, values
 
 EPS = np.finfo(float).eps
 COUNTS = Points(80, 24, 16)
@@ -144,12 +144,12 @@ def test_a_wrong_solution_is_noticed_in_every_family() -> None:
 
 def test_families_and_their_order() -> None:
     rows = rows_of("mixed conditions")
-    assert set(rows.terms) == {
+    assert set(rows.labels) == {
         *("pde 0", "pde 1", "pde 2"),
         *("boundary x1-", "boundary x1+", "boundary x2-", "boundary x2+"),
         *("jump 0-1", "flux 0-1", "jump 0-2", "flux 0-2"),
     }
-    kinds = [rows.terms[t].split()[0] for t in rows.term]
+    kinds = [rows.terms[t].kind.group for t in rows.term]
     assert kinds.count("pde") == COUNTS.interior
     assert kinds.count("boundary") == COUNTS.boundary
     assert kinds.count("jump") == kinds.count("flux") == 2 * COUNTS.interface
@@ -167,21 +167,21 @@ def test_layout_counts_every_site_once_and_in_order() -> None:
 
 def test_sides_of_a_jump_are_neighbours_at_the_same_point() -> None:
     rows = rows_of("pde4")
-    for index, term in enumerate(rows.terms):
-        if not term.startswith(("jump", "flux")):
+    for index, key in enumerate(rows.terms):
+        if key.kind not in BETWEEN_PIECES:
             continue
-        a, b = (int(part) for part in term.split()[1].split("-"))
+        a, b = key.pieces
         sites = np.flatnonzero(np.isin(rows.row_of_site, np.flatnonzero(rows.term == index)))
         assert a < b
         assert np.array_equal(rows.sites.cell[sites], np.tile([a, b], len(sites) // 2))
         assert np.array_equal(rows.sites.x[sites[::2]], rows.sites.x[sites[1::2]])
-        if term.startswith("jump"):
+        if key.kind is Kind.JUMP:
             assert np.array_equal(rows.sites.a0[sites], np.tile([1.0, -1.0], len(sites) // 2))
 
 
 def test_a_boundary_part_may_carry_several_pieces() -> None:
     rows = rows_of("pde3")
-    on_boundary = np.isin(rows.term, [i for i, term in enumerate(rows.terms) if term.startswith("boundary")])
+    on_boundary = np.isin(rows.term, [i for i, key in enumerate(rows.terms) if key.kind is Kind.BOUNDARY])
     assert set(rows.sites.cell[np.isin(rows.row_of_site, np.flatnonzero(on_boundary))]) == {0, 1}
 
 
@@ -190,7 +190,7 @@ def test_coefficients_of_each_kind_of_condition() -> None:
     given, rows = problem("mixed conditions"), rows_of("mixed conditions")
 
     def sites(term: str):
-        mine = np.isin(rows.row_of_site, np.flatnonzero(rows.term == rows.terms.index(term)))
+        mine = np.isin(rows.row_of_site, np.flatnonzero(rows.term == rows.labels.index(term)))
         return tuple(np.asarray(getattr(rows.sites, key))[mine] for key in ("x", "cell", "a0", "a1", "a2"))
 
     _, _, a0, a1, a2 = sites("boundary x2-")
@@ -210,7 +210,7 @@ def test_coefficients_of_each_kind_of_condition() -> None:
 def test_values_are_rows_of_function_approximation() -> None:
     x, piece = np.random.default_rng(0).uniform(size=(9, 2)), np.arange(9) % 2
     rows = values(np.arange(9.0), x, piece)
-    assert rows.terms == ("value 0", "value 1") and len(rows) == 9
+    assert rows.labels == ("value 0", "value 1") and len(rows) == 9
     assert (rows.sites.a0 == 1).all() and (rows.sites.a1 == 0).all() and (rows.sites.a2 == 0).all()
     assert np.array_equal(np.sort(rows.rhs), np.arange(9.0))
     assert np.array_equal(rows.sites.x[rows.sites.cell == 1], x[piece == 1])

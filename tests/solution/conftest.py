@@ -24,6 +24,7 @@ def disk(disk_problem: jn.Problem) -> jn.Solution:
             model=jn.models.CategoricalEmbedding(neurons=10),
             points=(60, 20, 20),
             optimizer=jn.optim.LevenbergMarquardt(steps=30),
+            verify=False,
         )
 
 
@@ -37,4 +38,5 @@ def chain() -> jn.Solution:
             model=jn.models.CategoricalEmbedding(neurons=8),
             points=(50, 2, 1),
             optimizer=jn.optim.LevenbergMarquardt(steps=30),
+            verify=False,
         )

@@ -74,7 +74,10 @@ app = typer.Typer(
     cls=Commands,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Elliptic interface problems without a mesh, by one shallow network that is allowed to jump.",
+    help=(
+        "Elliptic interface problems: materials, layers, inclusions, images and drawings, solved to a tolerance by "
+        "Trefftz functions, finite elements or one shallow network that is allowed to jump, with a judged error."
+    ),
     epilog="Exit codes: 0 solved, 1 not converged, 2 wrong input, 3 a fault of jumpnet's own, 130 interrupted.",
 )
 
@@ -137,7 +140,7 @@ def start(
 
 @app.command(epilog="Example: jumpnet demo -o demo-output")
 def demo(ctx: typer.Context, output: Directory = "demo-output", seed: Seed = 0, steps: Steps = 1000) -> None:
-    """Solve two problems, compare with the paper, and draw everything."""
+    """Solve a drawing and a problem of the paper; write reports and pictures of both."""
     from jumpnet.cli.demo import run
 
     raise typer.Exit(run(ctx.obj, output, seed, steps))
@@ -169,7 +172,38 @@ def examples(
     raise typer.Exit(run(ctx.obj, name, output, seed, steps, checkpoint, json))
 
 
+def _kinds(incomplete: str) -> list[str]:
+    """For the shell's completion."""
+    from jumpnet.files.starting import KINDS
+
+    return [kind for kind in KINDS if kind.startswith(incomplete)]
+
+
+@app.command(epilog="Example: jumpnet new drawing floor.toml")
+def new(
+    ctx: typer.Context,
+    kind: Annotated[
+        str | None,
+        typer.Argument(help="What to start from; without one the kinds are listed.", autocompletion=_kinds),
+    ] = None,
+    file: Annotated[
+        str | None, typer.Argument(metavar="[FILE.toml]", help="Where to write; by default KIND.toml.")
+    ] = None,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Write the JSON schema beside it, by which editors complete the keys.")
+    ] = False,
+) -> None:
+    """Write a commented problem file to start from, with the data it names."""
+    from jumpnet.cli.new import listed, run
+
+    raise typer.Exit(listed(ctx.obj) if kind is None else run(ctx.obj, kind, file, schema))
+
+
 File = Annotated[str, typer.Argument(metavar="FILE.toml", help="A problem file.")]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option("--allow", metavar="DIR", help="Read drawings, images and meshes from this folder too; repeatable."),
+]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=NUMBER", help="Replace a constant of the file; repeatable.")
 ]
@@ -184,6 +218,7 @@ def check(
         str | None, typer.Option("--picture", metavar="FILE.png", help="Draw the domain and its pieces.")
     ] = None,
     json: Json = False,
+    allow: Allow = None,
     seconds: Seconds = None,
     gigabytes: Gigabytes = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of problem files and leave.")] = False,
@@ -196,7 +231,7 @@ def check(
         raise typer.Exit(print_schema(ctx.obj))
     if file is None:
         raise typer.BadParameter("give the problem file to check, or --schema")
-    raise typer.Exit(run(ctx.obj, file, set_ or [], picture, json, _budget(seconds, gigabytes)))
+    raise typer.Exit(run(ctx.obj, file, set_ or [], picture, json, allow or [], _budget(seconds, gigabytes)))
 
 
 @app.command(epilog="Example: jumpnet solve plate.toml -o out --set k=10")
@@ -211,15 +246,30 @@ def solve(
         int | None,
         typer.Option("--seed", parser=_whole(0, LARGEST_SEED), metavar="N", help="Instead of the file's seed."),
     ] = None,
+    tol: Annotated[
+        float | None,
+        typer.Option(
+            "--tol", parser=_positive, metavar="TOL", help="Instead of the file's: relative to u's variation."
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--time-limit", parser=_positive, metavar="SECONDS", help="For the solve; then the best so far is taken."
+        ),
+    ] = None,
     json: Json = False,
+    allow: Allow = None,
     seconds: Seconds = None,
     gigabytes: Gigabytes = None,
 ) -> None:
     """Solve a problem file; write the solution, a report, pictures, probes and quantities."""
     from jumpnet.cli.solve import run
 
-    options, budget = {} if seed is None else {"seed": seed}, _budget(seconds, gigabytes)
-    raise typer.Exit(run(ctx.obj, file, output, set_ or [], options, json, budget))
+    if tol is not None and tol > 1:
+        raise typer.BadParameter(f"--tol is {tol:g}; an error relative to the variation of u is wanted, such as 1e-3")
+    options, budget = {"seed": seed, "tol": tol, "time_limit": time_limit}, _budget(seconds, gigabytes)
+    raise typer.Exit(run(ctx.obj, file, output, set_ or [], options, json, allow or [], budget))
 
 
 @app.command(epilog="Example: jumpnet report out/plate.jumpnet -o plate.html")

@@ -32,20 +32,26 @@ def schema(session: Session) -> int:
 
 
 def run(
-    session: Session, file: str, settings: Sequence[str], picture: str | None, as_json: bool, budget: Budget
+    session: Session,
+    file: str,
+    settings: Sequence[str],
+    picture: str | None,
+    as_json: bool,
+    allow: Sequence[str],
+    budget: Budget,
 ) -> int:
     """Read the file, say what it states, and draw the domain if there is a place for it."""
     from jumpnet.files import read_file
     from jumpnet.files.explaining import explained
 
-    read = read_file(file, constants_of(settings), budget=budget)
+    read = read_file(file, constants_of(settings), allow=allow, budget=budget)
     found = bounded(budget, lambda: explained(read))
     if picture is not None:
         from pathlib import Path
 
         from jumpnet.reporting import plot_domain
 
-        plot_domain(read.problem.partition, picture, title=read.title)
+        plot_domain(read.problem, picture, title=read.title)
         session.keep(Path(picture))
     if as_json:
         session.dump(found)

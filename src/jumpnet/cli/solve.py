@@ -16,16 +16,34 @@ def run(
     settings: Sequence[str],
     options: dict[str, Any],
     as_json: bool,
+    allow: Sequence[str],
     budget: Budget,
 ) -> int:
     """Read, solve, print the report and the quantities, and write the files if there is a place for them."""
+    from jumpnet.solution.advice import spoken
+
+    with spoken("command"):
+        return _run(session, file, output, settings, options, as_json, allow, budget)
+
+
+def _run(
+    session: Session,
+    file: str,
+    output: str | None,
+    settings: Sequence[str],
+    options: dict[str, Any],
+    as_json: bool,
+    allow: Sequence[str],
+    budget: Budget,
+) -> int:
+    """The same, without saying for whom advice is."""
     from jumpnet.files import read_file
     from jumpnet.files.outputs import described, results, write
 
-    read = read_file(file, constants_of(settings), budget=budget)
+    read = read_file(file, constants_of(settings), allow=allow, budget=budget).with_settings(**options)
     folder = None if output is None else output_directory(output)
     with interrupts.caught():
-        solution = read.solve(progress=not session.quiet, **options)  # a bar for each way that is tried
+        solution = read.solve(progress=not session.quiet)  # a bar for each way that is tried
     if folder is not None:
         solution.save(folder / f"{read.name}.jumpnet")
         session.keep(folder / f"{read.name}.jumpnet")

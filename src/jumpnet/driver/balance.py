@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from jumpnet.driver.levels import DirectSolver, Level
 from jumpnet.problem import Problem
-from jumpnet.rows import Sites
+from jumpnet.rows import Kind, Sites
 
 # An imbalance below this part of the flux is rounding.
 ROUNDING = 1e-10
@@ -51,23 +51,22 @@ def _imbalances(solver: DirectSolver, level: Level) -> Iterator[Imbalance]:
     residual = level.held / np.where(rows.weight > 0, rows.weight, 1.0)
     first = np.cumsum(rows.counts) - rows.counts
     carries_flux = np.any(np.asarray(rows.sites.a1)[first] != 0, axis=1)
-    for number, term in enumerate(rows.terms):
+    for number, key in enumerate(rows.terms):
         mine = rows.term == number
-        kind, *where = term.split()
-        if kind == "pde":
-            piece = int(where[0])
+        if key.kind is Kind.PDE:
+            piece = key.piece
             size = flux[piece] + parts.measure(piece) * float(np.mean(np.abs(rows.rhs[mine])))
             yield _total(f"piece {parts.names[piece]!r}", residual[mine], parts.measure(piece), size)
-        elif kind == "flux":
-            a, b = (int(piece) for piece in where[0].split("-"))
+        elif key.kind is Kind.FLUX:
+            a, b = key.pieces
             measure = length[a, b] if parts.dim > 1 else float(np.sum(mine))
             size = max(flux[a], flux[b]) + measure * float(np.mean(np.abs(rows.rhs[mine])))
             names = f"the interface of {parts.names[a]!r} and {parts.names[b]!r}"
             yield _total(names, residual[mine], measure, size)
-        elif kind == "boundary" and carries_flux[mine].all() and not (where and where[-1] in ("value", "flux")):
+        elif key.kind is Kind.BOUNDARY and carries_flux[mine].all():
             # The measure of a part of the boundary is not known here; relative to the flux it cancels.
             size = float(np.mean(np.abs(rows.rhs[mine]))) + _mean_flux(flux, problem)
-            yield _total(f"boundary part {where[0] if where else 'boundary'!r}", residual[mine], 1.0, size)
+            yield _total(f"boundary part {key.part or 'boundary'!r}", residual[mine], 1.0, size)
 
 
 def _total(where: str, residual: Float[np.ndarray, " rows"], measure: float, size: float) -> Imbalance:

@@ -29,12 +29,29 @@ class Budget:
         """Seconds until the deadline."""
         return max(0.0, self.limit - (time.perf_counter() - self._began))
 
-    def forbids(self, last: float, progress: bool) -> bool:
-        """Whether there is no time for another level, when the last one took so many seconds."""
-        if NEXT * last > self.left:
+    def forbids(self, last: "Watch", progress: bool) -> bool:
+        """Whether there is no time for another level, when the last one took as long as a watch says."""
+        if NEXT * last.seconds > self.left:
             return True
         spend = self.spend * (self.patience if progress else 1.0)
-        return time.thread_time() - self._computed + NEXT * last > spend
+        return time.thread_time() - self._computed + NEXT * last.computed > spend
+
+
+class Watch:
+    """Seconds since it was made: by the clock, and of this thread, which other programs do not lengthen."""
+
+    def __init__(self) -> None:
+        self._began, self._computed = time.perf_counter(), time.thread_time()
+
+    @property
+    def seconds(self) -> float:
+        """By the clock."""
+        return time.perf_counter() - self._began
+
+    @property
+    def computed(self) -> float:
+        """Of this thread."""
+        return time.thread_time() - self._computed
 
 
 def checked_limit(limit: object) -> float:

@@ -131,7 +131,10 @@ def by_elements(
             found = completed(problem, improve(enough))
             if found.status is Status.INTERRUPTED:
                 return found
-            found = verified(problem, found, goal, verify, needed=problem.dim > 1, seconds=whole.left)
+            try:
+                found = verified(problem, found, goal, verify, needed=problem.dim > 1, seconds=whole.left)
+            except KeyboardInterrupt:
+                return replace(found, status=Status.INTERRUPTED, estimate=np.nan)
             if found.status is not Status.REFUTED:
                 break
             target *= AIMED

@@ -81,7 +81,6 @@ def _solution(problem: Problem, found: Attempt, seed: int, seconds: float) -> So
     (atlas,) = choose_atlases("paper", parts)
     network, theta = level.without_traces()
     held_loss = level.residual**2
-    terms = level.held_rows.terms
     return Solution(
         network=network,
         theta=theta,
@@ -94,7 +93,7 @@ def _solution(problem: Problem, found: Attempt, seed: int, seconds: float) -> So
         status=found.status,
         loss=level.loss,
         steps=len(found.records),
-        history=History.of(list(found.records), terms),
+        history=History.of(list(found.records), level.held_rows.labels),
         seed=seed,
         held_out=held_out_residuals(level.held_rows, level.held, 1.0),
         held_out_loss=held_loss,
@@ -113,7 +112,7 @@ def _solution(problem: Problem, found: Attempt, seed: int, seconds: float) -> So
 
 def _points_used(rows: Rows) -> dict[str, int]:
     """How many points of each kind the equations are taken at."""
-    kind = np.array([term.split()[0] for term in rows.terms])[rows.term]
+    kind = np.array([key.kind.group for key in rows.terms])[rows.term]
     return {
         "interior": int(np.sum(kind == "pde")),
         "boundary": int(np.sum(kind == "boundary")),

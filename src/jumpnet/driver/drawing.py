@@ -9,6 +9,7 @@ Where data have structure that evenly spread points miss (problem/resolution.py)
 counts as much as the length, area or volume it stands for: the sum of squares stays an integral.
 """
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,14 +19,14 @@ from jumpnet.collocation import Collocation, Points, Stream, collocate
 from jumpnet.problem import Problem
 from jumpnet.problem.places import Places
 from jumpnet.problem.resolution import DataSurvey, survey
-from jumpnet.rows import Rows, balanced_size, equations, select, stack
+from jumpnet.rows import ConditionKey, Kind, Rows, balanced_size, equations, select, stack
 
 # When points run out, more than are needed are drawn, so that there are about so many in all pieces together: drawing
 # costs more than solving with few features, and a few hundred points cost hardly more than a few. So many times as
 # many as are needed at least and at most.
 PLENTY, AHEAD = 3000, (1.25, 4.0)
-# Kinds of equations that are asked for at points of their own.
-KINDS = ("pde", "boundary", "jump", "flux")
+# Groups of equations that are asked for at points of their own.
+GROUPS = ("pde", "boundary", "jump", "flux")
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def _followed(problem: Problem, found: DataSurvey, half: int) -> Followed:
         for x, measure in zip(one.x[half], one.measure.tolist(), strict=True)
     }
     rows = equations(problem, _points_of(found, half, parts.dim))
-    rows = select(rows, np.array([_kind(term) in KINDS for term in rows.terms])[rows.term])
+    rows = select(rows, np.array([key.kind.group in GROUPS for key in rows.terms])[rows.term])
     first = np.cumsum(rows.counts) - rows.counts
     # The rows of periodic sides have their first site across: they count as the smallest.
     least = min(known.values())
@@ -144,7 +145,7 @@ class Drawn:
         order = np.argsort(rows.term, kind="stable")
         rank = np.empty(len(rows), int)
         rank[order] = np.arange(len(rows)) - np.repeat(np.cumsum(total) - total, total)
-        half = np.array([_kind(term) in _drawn_kinds(problem.dim) for term in rows.terms])
+        half = np.array([key.kind.group in _drawn_groups(problem.dim) for key in rows.terms])
         count = np.where(half, (total + 1) // 2, total)
         start = {Stream.TRAIN: np.zeros_like(count), Stream.HELD_OUT: np.where(half, count, 0)}
         return Drawn(replace(needed, **more), rows, rank, start, count, narrow)
@@ -156,7 +157,7 @@ class Drawn:
             mine.minimum >= theirs.minimum and mine.boundary >= theirs.boundary and mine.interface >= theirs.interface
         )
 
-    def first(self, stream: Stream, needed: Points, without: set[str]) -> Rows:
+    def first(self, stream: Stream, needed: Points, without: set[ConditionKey]) -> Rows:
         """The equations at the first points, as large a part of each family as is needed of its kind, and all followed.
 
         Families that need not be looked at are left out.
@@ -164,34 +165,31 @@ class Drawn:
         have, dim = self.points, self.rows.sites.x.shape[1]
         share = {"pde": needed.minimum / max(have.minimum, 1), "boundary": needed.boundary / max(have.boundary, 1)}
         share["jump"] = share["flux"] = needed.interface / max(have.interface, 1)
-        share = {kind: share[kind] for kind in _drawn_kinds(dim)}
-        part = np.array([0.0 if term in without else share.get(_kind(term), 1.0) for term in self.rows.terms])
+        share = {group: share[group] for group in _drawn_groups(dim)}
+        part = np.array([0.0 if key in without else share.get(key.kind.group, 1.0) for key in self.rows.terms])
         most = np.ceil(part * self.count).astype(int)[self.rows.term]
         place = self.rank - self.start[stream][self.rows.term]
         rows = select(self.rows, (place >= 0) & (place < most))
         return rows if self.followed is None else _joined(rows, self.followed[stream], without)
 
 
-def _joined(rows: Rows, more: Followed, without: set[str]) -> Rows:
+def _joined(rows: Rows, more: Followed, without: set[ConditionKey]) -> Rows:
     """Rows with those that follow the data, each of which counts as its share of the others."""
-    keep = np.array([term not in without for term in more.rows.terms])[more.rows.term]
+    keep = np.array([key not in without for key in more.rows.terms])[more.rows.term]
     if not keep.any():
         return rows
     added, share = select(more.rows, keep), more.share[keep]
-    ordinary, followers = (np.array([_group(term) for term in one.terms]) for one in (rows, added))
-    here, there = ordinary[rows.term], followers[added.term]
+    ordinary, following = _rows_by_family(rows), _rows_by_family(added)
     # A part of the boundary is drawn from all of it, and so is the equation from all points of its piece.
-    alike = np.array([np.count_nonzero(here == group) for group in followers])[added.term]
-    inside = np.array([_kind(term) == "pde" for term in added.terms])[added.term]
-    own = {term: np.count_nonzero(rows.term == number) for number, term in enumerate(rows.terms)}
-    of_term = np.array([own.get(term, 0) for term in added.terms])[added.term]
+    alike = np.array([ordinary.get(key.family, 0) for key in added.terms])[added.term]
+    inside = np.array([key.kind is Kind.PDE for key in added.terms])[added.term]
+    own = dict(zip(rows.terms, np.bincount(rows.term, minlength=len(rows.terms)).tolist(), strict=True))
+    of_term = np.array([own.get(key, 0) for key in added.terms])[added.term]
     added = added.weighted(added.weight * np.sqrt(np.minimum(share * np.where(inside, of_term, alike), 1.0)))
     # Means are taken over the rows of a group: those that follow must not make the others count less.
-    more_of = {
-        group: 1 + np.count_nonzero(there == group) / max(np.count_nonzero(here == group), 1) for group in {*there}
-    }
+    more_of = {family: 1 + count / max(ordinary.get(family, 0), 1) for family, count in following.items()}
     result = stack([rows, added])
-    factor = np.array([more_of.get(_group(term), 1.0) for term in result.terms])[result.term]
+    factor = np.array([more_of.get(key.family, 1.0) for key in result.terms])[result.term]
     return result.weighted(result.weight * np.sqrt(factor))
 
 
@@ -199,15 +197,14 @@ def _sized(rows: Rows, halfwidth: Float[np.ndarray, " d"]) -> Rows:
     return rows.weighted(rows.weight / balanced_size(rows, halfwidth))
 
 
-def _group(term: str) -> str:
-    """The family that a mean is taken over (rows/weights.py)."""
-    return term if term.startswith(("jump", "flux")) else term.split()[0]
+def _rows_by_family(rows: Rows) -> Counter[ConditionKey | str]:
+    """How many rows each family has that a mean is taken over (rows/weights.py)."""
+    found: Counter[ConditionKey | str] = Counter()
+    for key, count in zip(rows.terms, np.bincount(rows.term, minlength=len(rows.terms)).tolist(), strict=True):
+        found[key.family] += count
+    return found
 
 
-def _kind(term: str) -> str:
-    return term.split()[0]
-
-
-def _drawn_kinds(dim: int) -> tuple[str, ...]:
-    """The kinds of equations whose points are drawn; in 1-D every point of a boundary is there once."""
-    return ("pde",) if dim == 1 else ("pde", "boundary", "jump", "flux")
+def _drawn_groups(dim: int) -> tuple[str, ...]:
+    """The groups of equations whose points are drawn; in 1-D every point of a boundary is there once."""
+    return ("pde",) if dim == 1 else GROUPS

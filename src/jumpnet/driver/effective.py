@@ -38,6 +38,7 @@ def effective_tensor(
     known: Solution | None = None,
     resolution: bool = False,
     method: str | FEM = "auto",
+    time_limit: float | None = None,
     progress: bool | Progress = False,
 ) -> EffectiveTensor:
     """The effective tensor of a box: T with <A grad u> = T <grad u>, angles for means over the box.
@@ -48,9 +49,10 @@ def effective_tensor(
     "mixed" is u = x_k on the two sides across x_k with the others insulated, as in an experiment; the first is not
     below and the second not above that of a larger sample.
 
-    For each direction one problem is solved to `tol` (by default 1e-8, of label images 1e-3) by `method`; `known` may
-    be the solution of a periodic one, with the same `A` and `jumps`, which is then not solved again. With `resolution`
-    the tensor of the label image at half its resolution is computed too; the difference is the result's `resolution`.
+    For each direction one problem is solved to `tol` (by default 1e-6, of label images 1e-3) by `method`, in at most
+    `time_limit` seconds; `known` may be the solution of a periodic one, with the same `A` and `jumps`, which is then
+    not solved again. With `resolution` the tensor of the label image at half its resolution is computed too; the
+    difference is the result's `resolution`.
     The result's `bounds` are those of Voigt, Reuss and (of periodic cells) Hashin and Shtrikman; `violated` names those
     that are broken.
     """
@@ -59,7 +61,7 @@ def effective_tensor(
         raise ProblemError(f"the domain of a periodic cell is a Box, not a {type(parts.domain).__name__}.")
     if boundary not in CONDITIONS:
         raise ProblemError(f'boundary is {boundary!r}; choose "periodic", "linear", "flux" or "mixed".')
-    goal = (1e-8 if parts.pixel is None else 1e-3) if tol is None else tol
+    goal = (1e-6 if parts.pixel is None else 1e-3) if tol is None else tol
 
     def solved(parts: Partition, verify: Verify) -> list[Solution]:
         found = []
@@ -73,6 +75,7 @@ def effective_tensor(
                 found.append(known)
             else:
                 options: dict[str, Any] = {"tol": goal, "seed": seed, "method": method, "verify": verify}
+                options["time_limit"] = time_limit
                 found.append(solve(problem, progress=progress, **options))
         return found
 

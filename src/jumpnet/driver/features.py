@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from jumpnet.charts import Affine, Box, Chart, Joint, Pole, Slit, inverse_root, local_boxes
+from jumpnet.charts import Affine, Box, Chart, Joint, Pole, Slit, local_boxes
 from jumpnet.charts.choice import charts_of_hole
 from jumpnet.charts.images import Circle, mirrored, repeated, segments
 from jumpnet.driver.across import copies, cut_pieces, is_periodic
+from jumpnet.driver.bessel import bessel_parts
 from jumpnet.driver.corners import Only, corner_parts
-from jumpnet.driver.natures import NEITHER, Nature, natures_of, scaled
+from jumpnet.driver.natures import NEITHER, Nature, natures_of, own_chart, scaled
 from jumpnet.driver.plan import OUTSIDE, Part, Plan
 from jumpnet.geometry import Box as DomainBox
 from jumpnet.geometry import Hole, Partition
@@ -44,6 +45,7 @@ def first_plan(problem: Problem) -> Plan:
     natures = natures_of(problem)
     orders = [FIRST_ORDER if one.harmonic else 0 for one in natures]
     plan = _plan(problem, natures, "legendre", FIRST_DEGREE, orders)
+    plan = replace(plan, parts=(*plan.parts, *bessel_parts(problem)))
     # A source hardly ever goes with the values at a corner.
     only = "any" if any(nature.answer for nature in natures) else "broken"
     return with_corners(plan, problem, only, most=FEW_CORNERS) or plan
@@ -179,7 +181,7 @@ def own_parts(
     # Beside harmonic functions, polynomials need only answer the source; in space many of them save nothing.
     both = nature.harmonic and problem.dim == 2
     if nature.exact or nature.answer or both:
-        yield Part(piece, cell, _own_chart(problem, piece, cell, bounds), "harmonic", degree)
+        yield Part(piece, cell, own_chart(problem, piece, cell, bounds), "harmonic", degree)
     if nature.answer:
         yield replace(nature.answer, cell=cell, chart=replace(nature.answer.chart, cells=(cell,)))  # type: ignore[call-arg]
     elif not nature.exact:
@@ -289,13 +291,3 @@ def _same_metric(problem: Problem, one: int, other: int) -> bool:
 def _scaled_box(boxes: Box, piece: int) -> Affine:
     """The piece's box, scaled to [-1, 1]^d."""
     return Affine((piece,), boxes.center[piece], np.diag(1 / boxes.halfwidth[piece]), 1.0)
-
-
-def _own_chart(problem: Problem, piece: int, cell: int, bounds: Bounds) -> Affine:
-    """The cell's own coordinates after the map that makes A the identity; its farthest point has length one."""
-    lower, upper = bounds
-    center, half = (lower + upper) / 2, (upper - lower) / 2
-    transform = inverse_root(problem.A[piece].value(center[None])[0])
-    corners = np.array(np.meshgrid(*[[-h, h] for h in half])).reshape(len(half), -1).T
-    reach = np.linalg.norm(corners @ transform.T, axis=1).max()
-    return Affine((cell,), center, transform, float(reach))

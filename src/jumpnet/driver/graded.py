@@ -14,7 +14,7 @@ from jumpnet.driver.plan import OUTSIDE
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.corners import Corner
 from jumpnet.problem import Problem
-from jumpnet.rows import Rows, on_surfaces
+from jumpnet.rows import ON_BOUNDARY, ConditionKey, Rows, on_surfaces
 
 # So many points on each wall that ends at a corner, each so many times as near as the one before.
 STEPS, RATIO = 16, 2.0
@@ -51,7 +51,7 @@ def equations_near(problem: Problem, corners: Sequence[Corner], points: Points, 
     first = np.cumsum(rows.counts) - rows.counts
     places = np.array([corner.place for corner in corners])
     distance = np.linalg.norm(np.asarray(rows.sites.x)[first][:, None] - places, axis=2).min(axis=1)
-    between = np.array([spacing[_pair(term)] for term in rows.terms])[rows.term]
+    between = np.array([spacing[_pair(key)] for key in rows.terms])[rows.term]
     return rows.weighted(np.sqrt(np.log(RATIO) * np.minimum(distance / between, 1.0)))
 
 
@@ -68,10 +68,9 @@ def _joined(walls: Sequence[tuple[Floats, Floats, int]]) -> tuple[Floats, Floats
     return np.concatenate(x), np.concatenate(normals), np.repeat(piece, STEPS)
 
 
-def _pair(term: str) -> Pair:
-    """The pieces that a family of equations lies between."""
-    kind, *where = term.split()
-    if kind == "boundary":
+def _pair(key: ConditionKey) -> Pair:
+    """The pieces that a condition on a surface lies between."""
+    if key.kind in ON_BOUNDARY:
         return OUTSIDE, OUTSIDE
-    a, b = (int(piece) for piece in where[0].split("-"))
+    a, b = key.pieces
     return a, b

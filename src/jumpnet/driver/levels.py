@@ -20,6 +20,9 @@ from jumpnet.models import Frozen, LinearSystem
 from jumpnet.optim import Direct
 from jumpnet.problem import Problem
 from jumpnet.rows import (
+    ON_CUTS,
+    ConditionKey,
+    Kind,
     Rows,
     Sites,
     balanced_size,
@@ -65,7 +68,7 @@ class Level:
         """The norm of the held-out residual."""
         return float(np.linalg.norm(self.held))
 
-    def large_terms(self) -> list[str]:
+    def large_terms(self) -> list[ConditionKey]:
         """The families of equations that are met worst, the worst first."""
         square = np.bincount(self.held_rows.term, self.held**2, len(self.held_rows.terms))
         worst = np.argsort(-square)
@@ -120,7 +123,7 @@ class DirectSolver:
 
     def _rows(self, plan: Plan, network: Frozen) -> tuple[Rows, Rows]:
         """The equations that the features do not solve by themselves, weighted: those to solve, and held-out ones."""
-        solved = {f"pde {piece}" for piece, exact in enumerate(plan.exact) if exact}
+        solved = {ConditionKey(Kind.PDE, (piece,)) for piece, exact in enumerate(plan.exact) if exact}
         streams = (Stream.TRAIN, Stream.HELD_OUT)
         if isinstance(plan.cells, Cells):
             train, held = (self._rows_of_cells(plan, plan.cells, network, stream, solved) for stream in streams)
@@ -168,7 +171,9 @@ class DirectSolver:
         rows = stack([replace(rows, sites=network.placed(rows.sites)), on_cuts])
         return weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)
 
-    def _rows_of_cells(self, plan: Plan, cells: Cells, network: Frozen, stream: Stream, solved: set[str]) -> Rows:
+    def _rows_of_cells(
+        self, plan: Plan, cells: Cells, network: Frozen, stream: Stream, solved: set[ConditionKey]
+    ) -> Rows:
         inside, along = counts_in_cells(plan, cells)
         rng = np.random.default_rng([self.seed, int(stream), len(cells.tree.leaves)])
         drawn = cells.draw(inside, along, rng, even=stream is Stream.TRAIN)
@@ -182,7 +187,7 @@ class DirectSolver:
         half = (upper - lower) / 2
         rows = weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)
         balances = self._balances(rows, drawn) if stream is Stream.TRAIN else []
-        keep = np.array([term not in solved for term in rows.terms])[rows.term]
+        keep = np.array([key not in solved for key in rows.terms])[rows.term]
         return stack([self._lifted(select(rows, keep), np.full(len(plan.exact), BALANCE)), *balances])
 
     @cached_property
@@ -196,33 +201,35 @@ class DirectSolver:
         Least squares spreads what cannot be met at a corner over all other rows, where it is cheap: a little of the
         flux gets lost at every cut. Heavy rows for the totals leave it only errors without a total, which fade nearby.
         """
-        runs = {f"flux {a}-{b}": runs for (a, b), runs in drawn.interface_runs.items()}
-        for piece in np.unique(drawn.cuts.piece):
+        runs = {ConditionKey(Kind.FLUX, pair): runs for pair, runs in drawn.interface_runs.items()}
+        for piece in np.unique(drawn.cuts.piece).tolist():
             mine = drawn.cuts.piece == piece
-            runs[f"cut flux {piece}"] = Runs(drawn.cut_runs.run[mine], drawn.cut_runs.length[mine])
+            runs[ConditionKey(Kind.CUT_FLUX, (piece,))] = Runs(drawn.cut_runs.run[mine], drawn.cut_runs.length[mine])
         found = []
-        for term, (run, length) in runs.items():
+        for key, (run, length) in runs.items():
             if not (run >= 0).any():
                 continue
-            own = select(rows, rows.term == rows.terms.index(term))
+            own = select(rows, rows.term == rows.terms.index(key))
+            # Rows that follow the data come last and belong to no run.
+            run, length = (
+                np.append(one, np.full(len(own) - len(one), none)) for one, none in ((run, -1), (length, 0.0))
+            )
             # Means over the run, of fluxes and of the weights of its rows.
             points, total = (np.bincount(run + 1, one)[run + 1] for one in (np.ones(len(run)), length))
-            balance = combined(own, run, length / total, "balance " + term.split()[-1])
-            weight = combined(replace(own, rhs=own.weight), run, 1 / points, "weight").rhs
-            sides = [int(piece) for piece in term.split()[-1].split("-")]
-            lift = self._lift[sides[0]] * self._lift[sides[-1]]
+            balance = combined(own, run, length / total, ConditionKey(Kind.BALANCE, key.pieces))
+            weight = combined(replace(own, rhs=own.weight), run, 1 / points, key).rhs
+            lift = self._lift[key.pieces[0]] * self._lift[key.pieces[-1]]
             found.append(balance.weighted(BALANCE * lift * weight))
         return found
 
     def _lifted(self, rows: Rows, inside: Float[np.ndarray, " pieces"]) -> Rows:
         """With more weight for what holds inside good conductors that float, and for the equation inside pieces."""
         factor = np.ones(len(rows.terms))
-        for at, term in enumerate(rows.terms):
-            if term.startswith(("pde", "cut")):
-                piece = int(term.split()[-1])
-                factor[at] = self._lift[piece]
-                if term.startswith("pde"):
-                    factor[at] *= inside[piece]
+        for at, key in enumerate(rows.terms):
+            if key.kind is Kind.PDE or key.kind in ON_CUTS:
+                factor[at] = self._lift[key.piece]
+                if key.kind is Kind.PDE:
+                    factor[at] *= inside[key.piece]
         return rows.weighted(rows.weight * factor[rows.term])
 
     @cached_property
@@ -278,16 +285,16 @@ def points_for(plan: Plan, problem: Problem) -> Points:
             inside[part.piece] += ANSWERED if part.kind == "answer" else part.family.size
     minimum = max(int(OVERSAMPLING * 1.25 * max(inside)), 1)
 
-    def unknowns(term: str, cells: Iterable[int]) -> int:
-        places = Places.of([term])
+    def unknowns(key: ConditionKey, cells: Iterable[int]) -> int:
+        places = Places.of([key])
         return sum(_carried(part, dim) for cell in cells for part in of_cell[cell] if places.concern(part))
 
     # An interface has two equations for the unknowns of both sides.
     pairs = [interface.pair for interface in parts.interfaces]
-    most = max((unknowns(f"jump {a}-{b}", _cells_at(plan, a, b)) for a, b in pairs), default=0)
+    most = max((unknowns(ConditionKey(Kind.JUMP, (a, b)), _cells_at(plan, a, b)) for a, b in pairs), default=0)
     # Poles inside count for nothing here; the functions of pieces inside make up for them, where these are few.
     outer = plan.cells.at_boundary if isinstance(plan.cells, Surroundings) else list(of_cell)
-    boundary = int(OVERSAMPLING * unknowns("boundary", outer)) + 20
+    boundary = int(OVERSAMPLING * unknowns(ConditionKey(Kind.BOUNDARY), outer)) + 20
     return Points(minimum * parts.size, boundary, int(OVERSAMPLING * most / 2) + 10, minimum, "even")
 
 
@@ -307,7 +314,7 @@ def _in_cells(
     cell = np.asarray(rows.sites.cell)[np.cumsum(rows.counts) - rows.counts]
     lower, upper = cells.tree.corners(np.array([member.leaf for member in cells.members]))
     area, edge = (upper - lower).prod(axis=1), (upper - lower).max(axis=1)
-    within = np.array([term.startswith("pde") for term in rows.terms])[rows.term]
+    within = np.array([key.kind is Kind.PDE for key in rows.terms])[rows.term]
     expected = np.where(within, inside[cell] / area[cell], along[cell] / edge[cell]) * more.measure
     return rows.weighted(rows.weight * np.sqrt(np.minimum(expected, 1.0)))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lstsq
 
-from jumpnet.charts import Affine, Atlas
+from jumpnet.charts import Affine, Atlas, inverse_root
 from jumpnet.driver.plan import Part
 from jumpnet.fields.scalar import ConstantField
 from jumpnet.geometry.checks import Bounds
@@ -101,3 +101,13 @@ def scaled(cell: int, bounds: Bounds) -> Affine:
     """A cell's box, scaled to [-1, 1]^d."""
     lower, upper = bounds
     return Affine((cell,), (lower + upper) / 2, np.diag(2 / (upper - lower)), 1.0)
+
+
+def own_chart(problem: Problem, piece: int, cell: int, bounds: Bounds) -> Affine:
+    """The cell's own coordinates after the map that makes A the identity; its farthest point has length one."""
+    lower, upper = bounds
+    center, half = (lower + upper) / 2, (upper - lower) / 2
+    transform = inverse_root(problem.A[piece].value(center[None])[0])
+    corners = np.array(np.meshgrid(*[[-h, h] for h in half])).reshape(len(half), -1).T
+    reach = np.linalg.norm(corners @ transform.T, axis=1).max()
+    return Affine((cell,), center, transform, float(reach))

@@ -18,6 +18,7 @@ from jumpnet.models.families import Family, Powers, Products, Ridges, Solid
 from jumpnet.models.frozen import Features
 from jumpnet.models.polynomials import Combination, Legendre
 from jumpnet.models.wedges import Crack, Wedge
+from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ON_CUTS, ConditionKey, Kind
 
 # The outside of the domain, where a piece is meant.
 OUTSIDE = -1
@@ -43,8 +44,8 @@ class Part:
 
     `kind` is "legendre" (polynomials), "harmonic", "products" (of poles and polynomials), "ridges" (random ones of
     size `scale`, as many as the degree), "answer" (one polynomial with known `weights`, which answers a source),
-    "corner" (powers about a corner, the first so many of `powers`; those with an `opening` are cut along a segment) or
-    "poles" (simple ones at `strings`, as many as the degree or a few more).
+    "corner" (powers about a corner, the first so many of `powers`; those with an `opening` are cut along a segment),
+    "poles" (simple ones at `strings`, as many as the degree or a few more) or "bessel" (`strings` up to an order).
     Charts of the piece's own coordinates have growing harmonic functions, charts about a pole decaying ones. `pieces`
     are those on whose interfaces with this piece the part matters most, None for all of them and the outer boundary.
     `cell` is the piece itself, where that is not cut.
@@ -72,7 +73,7 @@ class Part:
     @property
     def solves(self) -> bool:
         """Whether the functions solve the equation inside the piece, but for a source."""
-        return self.kind in ("harmonic", "corner", "poles")
+        return self.kind in ("harmonic", "corner", "poles", "bessel")
 
     @property
     def family(self) -> Family:
@@ -87,8 +88,7 @@ class Part:
             powers, imaginary = (tuple(part.tolist()) for part in (np.real(known), np.imag(known)))
             imaginary = imaginary if any(imaginary) else ()
             return Crack(powers, imaginary, self.opening) if self.opening else Wedge(powers, imaginary)
-        if self.kind == "poles":
-            assert self.strings is not None
+        if self.strings is not None:
             return self.strings.family(self.degree)
         if self.kind == "ridges":
             return Ridges(dim, self.degree, self.scale, seed=self.piece)
@@ -115,32 +115,32 @@ class Places:
 
     inside: set[int]
     boundary: bool
-    cuts: set[tuple[int, ...]]
+    cuts: set[tuple[int, str | int | None]]  # of a piece (None), or of one of its cells
     across: dict[int, set[int]]
     at_points: set[int]
 
     @staticmethod
-    def of(terms: Sequence[str]) -> "Places":
-        """Read from the names of the families."""
-        found = Places(set(), any(term.startswith("boundary") for term in terms), set(), defaultdict(set), set())
-        for kind, *where in (term.split() for term in terms):
-            if kind == "pde":
-                found.inside.add(int(where[0]))
-            elif kind == "cut":  # of a piece, or of one of its cells
-                found.cuts.add(tuple(int(word) for word in where if word != "flux"))
-            elif kind in ("jump", "flux"):
-                a, b = (int(piece) for piece in where[0].split("-"))
+    def of(keys: Sequence[ConditionKey]) -> "Places":
+        """The places of some conditions."""
+        found = Places(set(), any(key.kind in ON_BOUNDARY for key in keys), set(), defaultdict(set), set())
+        for key in keys:
+            if key.kind is Kind.PDE:
+                found.inside.add(key.piece)
+            elif key.kind in ON_CUTS:
+                found.cuts.add((key.piece, key.part))
+            elif key.kind in BETWEEN_PIECES:
+                a, b = key.pieces
                 found.across[a].add(b)
                 found.across[b].add(a)
-            elif kind != "boundary":
-                found.at_points.add(int(where[0]))
+            elif key.kind not in ON_BOUNDARY:
+                found.at_points.add(key.piece)
         return found
 
     def concern(self, part: Part) -> bool:
         """Whether more functions of the part may lower the residual there."""
         if (part.piece in self.inside and not part.solves) or (part.piece in self.at_points and not part.pole):
             return True
-        if (part.piece,) in self.cuts or (part.cell, part.piece) in self.cuts:
+        if (part.piece, None) in self.cuts or (part.piece, part.cell) in self.cuts:
             return True
         if self.boundary and (part.pieces is None or OUTSIDE in part.pieces):
             return True
@@ -202,8 +202,8 @@ class Plan:
         """The parts of one cell."""
         return (part for part in self.parts if part.cell == cell)
 
-    def grown(self, terms: Sequence[str], stride: float = 1.0) -> "Plan":
-        """With more functions wherever they may lower the residual of one of the families."""
-        places = Places.of(terms)
+    def grown(self, keys: Sequence[ConditionKey], stride: float = 1.0) -> "Plan":
+        """With more functions wherever they may lower the residual of one of the conditions."""
+        places = Places.of(keys)
         grown = (part.grown(stride) if places.concern(part) else part for part in self.parts)
         return replace(self, parts=tuple(grown))

@@ -9,6 +9,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING
 
 from jumpnet.optim import Record
+from jumpnet.rows import group_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -116,10 +117,10 @@ def _details(record: Record) -> str:
     parts = [f"loss {record.loss:.1e}"]
     if isinstance(record, Told):
         sums: dict[str, float] = {}
-        for term, loss in zip(record.names, record.terms, strict=False):
-            kind = term.split(" ")[0]
-            sums[kind] = sums.get(kind, 0.0) + loss
-        parts += [f"{kind} {loss:.1e}" for kind, loss in sums.items()]
+        for label, loss in zip(record.names, record.terms, strict=False):
+            group = group_of(label)
+            sums[group] = sums.get(group, 0.0) + loss
+        parts += [f"{group} {loss:.1e}" for group, loss in sums.items()]
     if math.isfinite(record.damping):
         parts.append(f"damping {record.damping:.1e}")
     return "  ".join(parts)

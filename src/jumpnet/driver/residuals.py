@@ -15,6 +15,6 @@ def held_out_residuals(rows: Rows, residual: Float[np.ndarray, " rows"], scale: 
     squares = np.bincount(rows.term, weights=(residual / rows.weight) ** 2, minlength=families)
     physical = scale * np.sqrt(squares / count)
     return tuple(
-        Residual(term, int(count[index]), float(physical[index]), float(scaled[index]))
-        for index, term in enumerate(rows.terms)
+        Residual(label, int(count[index]), float(physical[index]), float(scaled[index]))
+        for index, label in enumerate(rows.labels)
     )

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jumpnet.driver.balance import Imbalance, imbalances
-from jumpnet.driver.budget import Budget
+from jumpnet.driver.budget import Budget, Watch
 from jumpnet.driver.cutting import Cutter
 from jumpnet.driver.features import first_plan, with_all_poles, with_corners
 from jumpnet.driver.levels import DirectSolver, Level, rms
@@ -24,6 +24,7 @@ from jumpnet.driver.rings import with_rings
 from jumpnet.geometry.cells import Cells
 from jumpnet.optim import Record, Status
 from jumpnet.problem import Problem
+from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY
 
 # Safety factor of the estimate (benchmarks/estimates.py).
 SAFETY = 5.0
@@ -238,15 +239,15 @@ def attempt(
 
 def _grow(track: _Track, solver: DirectSolver, otherwise: bool, budget: Budget) -> Status:
     """More functions of the whole pieces; with less patience where there is another way."""
-    began = time.perf_counter()
+    watch = Watch()
     track.begin(solver.level(first_plan(solver.problem)))
     stride, poles, good = 1.0, False, True
     while len(track.records) < MOST_LEVELS:
         last = track.last
         assert last is not None
-        if budget.forbids(time.perf_counter() - began, good):
+        if budget.forbids(watch, good):
             return Status.TIME_LIMIT if np.isfinite(budget.limit) else Status.STALLED
-        began = time.perf_counter()
+        watch = Watch()
         plan = last.plan.grown(last.large_terms(), stride)
         if plan == last.plan or plan.network.size > (MOST_UNKNOWNS if plan.cells is None else MOST_BETWEEN_HOLES):
             return Status.STALLED
@@ -254,9 +255,9 @@ def _grow(track: _Track, solver: DirectSolver, otherwise: bool, budget: Budget) 
         if after.residual > UNSUITED ** min(stride, 1.0) * last.residual and not track.would_do(after):
             if not poles:
                 poles, after = True, _better_with(with_all_poles, after, solver, WITH_POLES)
-            if any(term.startswith(("jump", "flux")) for term in after.large_terms()):
+            if any(key.kind in BETWEEN_PIECES for key in after.large_terms()):
                 after = _better_with(with_rings, after, solver, WITH_RINGS)
-            if any(term.startswith(("boundary", "jump", "flux")) for term in after.large_terms()):
+            if any(key.kind in (*ON_BOUNDARY, *BETWEEN_PIECES) for key in after.large_terms()):
                 after = _better_with(with_corners, after, solver, WITH_CORNERS)
         slow, patience = (SLOW_WHOLE, PATIENCE_WHOLE) if otherwise else (SLOW, PATIENCE)
         track.add(after, slow)

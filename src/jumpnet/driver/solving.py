@@ -38,7 +38,7 @@ from jumpnet.solution import Solution
 def solve(
     problem: Problem,
     *,
-    tol: float = 1e-8,
+    tol: float = 1e-6,
     atol: float = 0.0,
     verify: Verify = "auto",
     time_limit: float | None = None,

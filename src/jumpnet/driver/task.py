@@ -20,6 +20,7 @@ from jumpnet.models import Model, Network, Separate, System
 from jumpnet.optim import Status, minimise
 from jumpnet.rows import Rows, weigh
 from jumpnet.solution import Solution
+from jumpnet.solution.advice import advice, word
 
 # Fewer interior points than this, and a piece of a shared network is determined mostly by its neighbours.
 FEW_POINTS = 20
@@ -64,7 +65,7 @@ class Task:
             rows = (train_rows, held_rows)
             run = checkpoint.run(seed, fingerprint(rows, self.networks, self.atlases, optimizer, starts))
             train_on, before = run.minimise, run.seconds_before
-        told = with_names(progress, train_rows.terms)
+        told = with_names(progress, train_rows.labels)
         raw = self.settings.charts == "paper"
         options = {"seed": seed, "starts": starts, "raw": raw, "progress": told, "minimise": train_on}
         taken, result = train(candidates, optimizer, **options)
@@ -193,9 +194,8 @@ def tell(solution: Solution) -> None:
         worst = max(solution.held_out, key=lambda residual: residual.scaled)
         why = [f"the largest residual is that of {worst.term} ({worst.scaled:.1e} of the size of the data)"]
     known = f"estimated error {solution.estimate:.1e}" if np.isfinite(solution.estimate) else "error unknown"
-    more = "more steps or trials=" if solution.unit == "step" else "a larger tol="
     warnings.warn(
-        f"not converged: {solution.status}; {'; '.join([*why[:3], known])}. See solution.report(); try {more}.",
+        f"not converged: {solution.status}; {'; '.join([*why[:3], known])}. Try {advice(solution)}; {word('report')}.",
         JumpnetWarning,
         stacklevel=3,
     )

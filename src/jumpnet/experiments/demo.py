@@ -1,4 +1,4 @@
-"""What the demo shows: two problems with the errors to compare theirs with, and two domains."""
+"""What the demo shows: a drawing, a problem of the paper with the errors to compare its own with, and two domains."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,23 +11,21 @@ from jumpnet.geometry import Partition
 
 @dataclass(frozen=True)
 class Case:
-    """A problem of the demo; `paper` is the table's line it is compared with, None where the paper has none."""
+    """A problem of the paper; `paper` is the table's line it is compared with."""
 
     example: Example
     title: str
-    paper: Row | None
+    paper: Row
 
 
-def cases() -> tuple[Case, ...]:
-    """The problems, in the order they are solved in; pde4 has the paper's N = 50, D = 1 and numbers of points."""
-    return (
-        Case(
-            EXAMPLES["pde4"],
-            "five pieces, anisotropic, contrast 10,000, N = 50 neurons, D = 1, the paper's numbers of points",
-            row("pde4", "CE"),
-        ),
-        Case(EXAMPLES["disk"], "a disk of conductivity 1000 in a uniform field; errors against the closed form", None),
-    )
+DRAWING = "sink"
+"""The kind of file (`jumpnet new`) that is solved."""
+
+
+def case() -> Case:
+    """The paper's problem that is solved by a network: pde4, with the paper's N = 50, D = 1 and numbers of points."""
+    title = "five pieces, anisotropic, contrast 10,000, N = 50 neurons, D = 1, the paper's numbers of points"
+    return Case(EXAMPLES["pde4"], title, row("pde4", "CE"))
 
 
 # Pictures of domains: the name of the file and the domain.

@@ -27,7 +27,7 @@ from jumpnet.fe.iterative import Hierarchy, hierarchy, iterated
 from jumpnet.fe.mesh import Faces, on_faces
 from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.fe.simplex import face_points, gauss
-from jumpnet.fe.small import determinants, inverses
+from jumpnet.fe.small import determinant, inverse, solved
 from jumpnet.fe.space import Space
 
 # Times A over the size of an element. Its inverse is the relative error that is made; its product with 1e-16, and with
@@ -35,6 +35,8 @@ from jumpnet.fe.space import Space
 PENALTY = 1e5
 CONSTANT = 1e-14  # coefficients that vary by no more than this part of themselves are constant
 CHUNK = 4_000_000  # numbers in the matrices of as many elements as are made at once
+# Unknowns from which NGSolve's factors take less time than SuperLU's (a fifth with 93,000, of a large image).
+LARGE = 30_000
 DIRECT = 6_000  # unknowns in space beyond which iterations take less time than sparse factors
 TABLE = 4_000_000  # numbers in a table of products of basis functions
 
@@ -113,11 +115,12 @@ class System:
     def _factor(self) -> Callable[[np.ndarray], np.ndarray]:
         """The inverse of the matrix, which may be indefinite, by sparse factors without pivoting.
 
-        In the plane SuperLU's, which take less time to set up; in space NGSolve's, which have less fill, or iterations.
+        SuperLU's take less time to set up, NGSolve's less for large systems and in space; the largest are iterated.
         """
         if self.levels is not None:
             return iterated(self.matrix, self.levels, _cholesky)
-        return _superlu(self.matrix) if self.dim == 2 else _cholesky(self.matrix)
+        small = self.dim == 2 and self.matrix.shape[0] < LARGE
+        return _superlu(self.matrix) if small else _cholesky(self.matrix)
 
     def tied(self) -> "System":
         """With one value tied to zero by as much as it is stiff: for equations that leave a constant free."""
@@ -198,7 +201,7 @@ def point_load(
     """The load of value t + vector . grad t at points that have been found in the mesh."""
     mesh, basis = space.mesh, space.basis
     J = np.einsum("nkj,nki->nij", mesh.basis.gradient(at.xi), mesh.nodes[at.element])
-    along = np.linalg.solve(J, vector[..., None])  # vector . grad t = (J^-1 vector) . dt/dxi
+    along = solved(J, vector)[..., None]  # vector . grad t = (J^-1 vector) . dt/dxi
     each = value[:, None] * basis.value(at.xi) + np.matmul(basis.gradient(at.xi), along)[..., 0]
     return np.bincount(space.dofs[at.element].ravel(), each.ravel(), space.size)
 
@@ -218,13 +221,13 @@ def _volume(
     for start in range(0, len(others), step):
         part = others[start : start + step]
         J = mesh.jacobians(xi, part)
-        weight = w * np.abs(determinants(J))
-        inverse = inverses(J)
-        G = weight[..., None, None] * np.matmul(np.matmul(inverse, volume.A[part]), np.swapaxes(inverse, 2, 3))
+        weight = w * np.abs(determinant(J))
+        back = inverse(J)
+        G = weight[..., None, None] * np.matmul(np.matmul(back, volume.A[part]), np.swapaxes(back, 2, 3))
         dofs = space.dofs[part]
         right = (weight * volume.load[part]) @ value
         if volume.flux is not None:
-            along = np.matmul(inverse, volume.flux[part][..., None])[..., 0] * weight[..., None]
+            along = np.matmul(back, volume.flux[part][..., None])[..., 0] * weight[..., None]
             right += along.reshape(len(part), -1) @ slope.transpose(0, 2, 1).reshape(-1, n)
         np.add.at(load, dofs, right)
         np.add.at(mass, dofs, weight @ value)
@@ -270,15 +273,15 @@ def _straight_elements(
     n = basis.size
     stiff = np.einsum("q,qki,qlj->ijkl", w, slope, slope, optimize=True).reshape(d * d, n * n)
     J = space.mesh.jacobians(xi[:1], part)[:, 0]
-    inverse, det = inverses(J), np.abs(determinants(J))
-    G = det[:, None, None] * np.einsum("mia,mab,mjb->mij", inverse, volume.A[part, 0], inverse)
+    back, det = inverse(J), np.abs(determinant(J))
+    G = det[:, None, None] * np.einsum("mia,mab,mjb->mij", back, volume.A[part, 0], back)
     matrix = G.reshape(-1, d * d) @ stiff
     lam = volume.lam[part, 0]
     if lam.any():
         matrix += (det * lam)[:, None] * ((value.T * w) @ value).reshape(1, n * n)
     right = (det[:, None] * w * volume.load[part]) @ value
     if volume.flux is not None:
-        along = np.einsum("mia,mqa->mqi", inverse, volume.flux[part]) * (det[:, None] * w)[..., None]
+        along = np.einsum("mia,mqa->mqi", back, volume.flux[part]) * (det[:, None] * w)[..., None]
         right += along.reshape(len(part), -1) @ slope.transpose(0, 2, 1).reshape(-1, n)
     dofs = space.dofs[part]
     np.add.at(load, dofs, right)
@@ -325,9 +328,9 @@ def _superlu(matrix: Any) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _cholesky(matrix: Any) -> Callable[[np.ndarray], np.ndarray]:
-    coo = matrix.tocoo()
+    coo = sp.tril(matrix, format="coo")  # no more is looked at
     entries = coo.row.astype(np.int32), coo.col.astype(np.int32), coo.data
-    made = ngsolve().ng.la.SparseMatrixd.CreateFromCOO(*entries, *coo.shape)
+    made = ngsolve().ng.la.SparseMatrixd.CreateFromCOO(*entries, *matrix.shape)
     inverse = made.Inverse(inverse="sparsecholesky")
 
     def solve(right: np.ndarray) -> np.ndarray:

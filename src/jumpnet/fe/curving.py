@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.simplex import gauss, lagrange
-from jumpnet.fe.small import determinants
+from jumpnet.fe.small import determinant
 from jumpnet.fe.space import Space
 from jumpnet.geometry import Box, Partition
 from jumpnet.geometry.shape import Shape
@@ -44,8 +44,8 @@ def curved(parts: Partition, mesh: Mesh, order: int) -> tuple[Mesh, Int[np.ndarr
     for _ in range(ROUNDS):
         found = replace(raised, nodes=_bent(parts, raised, dofs, np.where(bent[:, None], move, 0.0), walls))
         bent_now = np.flatnonzero(np.any(found.nodes != straight, axis=(1, 2)))
-        det = determinants(found.jacobians(gauss(3, order + 1)[0], bent_now))
-        base = determinants(raised.jacobians(np.full((1, 3), 0.25), bent_now))
+        det = determinant(found.jacobians(gauss(3, order + 1)[0], bent_now))
+        base = determinant(raised.jacobians(np.full((1, 3), 0.25), bent_now))
         folded = bent_now[(det / base).min(axis=1) < LEAST]
         if not len(folded):
             return found, every

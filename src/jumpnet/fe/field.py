@@ -14,9 +14,10 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.spatial import KDTree
 
+from jumpnet.fe.maps import Maps
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.simplex import FEW, Lagrange, dubiner, lagrange
-from jumpnet.fe.small import solutions
+from jumpnet.fe.small import solved
 
 NEWTON = 16  # steps from a point to its reference coordinates
 NEW_SLOPES, KEPT_SLOPES = 2, 8  # of which the first have slopes of their own, those up to here the last one's
@@ -27,7 +28,6 @@ LOST, AROUND = 0.1, 40  # elements: points farther outside are looked for around
 INSIDE = 1e-10  # barycentric coordinates above minus this are inside
 FAR = 3.0  # reference coordinates are kept within this distance of the simplex, where maps of curved elements go astray
 
-SINGULAR = 1e-12  # of the product of its rows: determinants below are left to LAPACK
 CHUNK = 20_000  # points at once: the polynomials at them stay in the cache
 REMEMBERED = 4  # calls whose points are not looked for again: values, gradients and errors are asked for at the same
 
@@ -66,6 +66,10 @@ class Locator:
         """The first vertex of each element, and the inverse of the affine map through its vertices."""
         corners = self.mesh.vertices[self.mesh.elements]
         return corners[:, 0], np.linalg.pinv(np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2))
+
+    @cached_property
+    def _maps(self) -> Maps:
+        return Maps(self.mesh)
 
     @cached_property
     def _known(self) -> OrderedDict[tuple[int, bytes, bytes], Located]:
@@ -136,40 +140,25 @@ class Locator:
 
     def _inverse(self, x: Places, element: Labels) -> Places:
         """Reference coordinates of points in elements: straight ones at once, others by Newton's method."""
-        mesh, d = self.mesh, self.mesh.dim
+        d = self.mesh.dim
         first, inverse = self._affine
         xi = np.einsum("nij,nj->ni", inverse[element], x - first[element])
         xi = np.clip(xi, -FAR, 1.0 + FAR)
-        todo = np.flatnonzero(~mesh.straight[element])
+        todo = np.flatnonzero(~self.mesh.straight[element])
         if not len(todo):
             return xi
         xi[todo] = np.clip(xi[todo], -START, 1.0 + START)
         J = np.empty((len(todo), d, d))
         for step in range(NEWTON):
             if step < NEW_SLOPES or step >= KEPT_SLOPES:  # gradients take five times as long as values
-                J = np.einsum("nkj,nki->nij", mesh.basis.gradient(xi[todo]), mesh.nodes[element[todo]])
-            image = np.einsum("nk,nki->ni", mesh.basis.value(xi[todo]), mesh.nodes[element[todo]])
-            move = solved(J, x[todo] - image)
+                J = self._maps.jacobian(xi[todo], element[todo])
+            move = solved(J, x[todo] - self._maps.value(xi[todo], element[todo]))
             xi[todo] = np.clip(xi[todo] + move, -FAR, 1.0 + FAR)
             going = np.abs(move).max(axis=1) > SETTLED
             todo, J = todo[going], J[going]
             if not len(todo):
                 break
         return xi
-
-
-def solved(J: Float[np.ndarray, "n d d"], right: Places) -> Places:
-    """J^-1 right; maps of curved elements may be singular outside of them, where the shortest step will do."""
-    if right.shape[1] == 2:  # Cramer's rule: a call of LAPACK for each point takes five times as long
-        (a, b), (c, d) = (J[:, 0, 0], J[:, 0, 1]), (J[:, 1, 0], J[:, 1, 1])
-        det = a * d - b * c
-        if np.all(np.abs(det) > SINGULAR * (np.abs(a) + np.abs(b)) * (np.abs(c) + np.abs(d))):
-            p, q = right.T
-            return np.stack([(d * p - b * q) / det, (a * q - c * p) / det], axis=1)
-    try:
-        return solutions(J, right)
-    except np.linalg.LinAlgError:
-        return np.matmul(np.linalg.pinv(J), right[..., None])[..., 0]
 
 
 def _digest(array: np.ndarray) -> bytes:

@@ -1,7 +1,7 @@
 """Meshes of bodies in space that are known by their level functions: tetrahedra cut where the function is zero.
 
 A mesh is refined near the surface until the function is nearly linear in every element there. Vertices that lie close
-to the surface are moved onto it, along an edge; elements that it still crosses are cut (Labelle and Shewchuk, Isosurface
+to the surface are moved onto it along an edge; elements that it still crosses are cut (Labelle and Shewchuk, Isosurface
 stuffing, 2007). Faces on the surface are curved afterwards (curving.py).
 """
 
@@ -16,7 +16,7 @@ from jumpnet.fe.curving import curved
 from jumpnet.fe.lattice import lattice
 from jumpnet.fe.mesh import Mesh, from_corners
 from jumpnet.fe.simplex import lagrange
-from jumpnet.fe.small import determinants
+from jumpnet.fe.small import determinant
 from jumpnet.geometry import Box, Partition
 from jumpnet.geometry.shape import Shape
 
@@ -211,7 +211,7 @@ def _together(mesh: Mesh, moved: Bool[np.ndarray, " vertices"]) -> Bool[np.ndarr
 
 def _quality(corners: Float[np.ndarray, "m 4 3"]) -> Float[np.ndarray, " m"]:
     """Volume over the cube of the longest edge, one for a regular tetrahedron."""
-    volume = np.abs(determinants(corners[:, 1:] - corners[:, :1]))
+    volume = np.abs(determinant(corners[:, 1:] - corners[:, :1]))
     longest = np.linalg.norm(corners[:, EDGES[:, 0]] - corners[:, EDGES[:, 1]], axis=2).max(axis=1)
     return np.sqrt(2.0) * volume / longest**3
 

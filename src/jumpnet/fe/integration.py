@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from jumpnet.fe.field import Field, solved
+from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh, on_faces
 from jumpnet.fe.simplex import face_points, gauss
-from jumpnet.fe.small import determinants
+from jumpnet.fe.small import determinant, solved
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ def in_piece(mesh: Mesh, piece: int, count: int) -> ElementPoints:
     element = np.flatnonzero(mesh.piece == piece)
     xi, w = gauss(mesh.dim, count)
     x = mesh.points(xi, element).reshape(-1, mesh.dim)
-    weights = (w * np.abs(determinants(mesh.jacobians(xi, element)))).ravel()
+    weights = (w * np.abs(determinant(mesh.jacobians(xi, element)))).ravel()
     return ElementPoints(mesh, element, xi, x, weights, np.full(x.shape, np.nan))
 
 

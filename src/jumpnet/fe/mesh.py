@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from jumpnet.errors import GeometryError
 from jumpnet.fe.simplex import Lagrange, face_points, gauss, lagrange
-from jumpnet.fe.small import determinants, solutions
+from jumpnet.fe.small import determinant, inverse
 
 FACTOR = 0.2  # by which graded elements shrink towards a vertex: between the best in theory, 0.15, and a half
 
@@ -131,6 +132,11 @@ class Mesh:
         off = np.abs(self.nodes - np.einsum("kc,mcd->mkd", self.basis.barycentric, corners)).max(axis=(1, 2))
         return off <= STRAIGHT * (self.size + 0.1 * np.abs(self.nodes).max())
 
+    @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """What others have found out about this mesh, by their own keys, and would take long to find again."""
+        return {}
+
     # --- maps ---------------------------------------------------------------------------------------------------
 
     def points(self, xi: Float[np.ndarray, "q d"], elements: np.ndarray | slice = slice(None)) -> np.ndarray:
@@ -158,7 +164,7 @@ class Mesh:
     @cached_property
     def sound(self) -> bool:
         """Whether no element folds: no determinant changes its sign within an element."""
-        det = determinants(self.jacobians(gauss(self.dim, self.order + 1)[0]))
+        det = determinant(self.jacobians(gauss(self.dim, self.order + 1)[0]))
         return bool(np.all((det > 0).all(axis=1) | (det < 0).all(axis=1)))
 
     # --- faces --------------------------------------------------------------------------------------------------
@@ -466,12 +472,12 @@ def on_faces(mesh: Mesh, element: np.ndarray, local: np.ndarray, count: int) -> 
         x[mine] = mesh.points(xi, element[mine])
         J = mesh.jacobians(xi, element[mine])
         inward = np.full(d, -1.0) if k == 0 else np.eye(d)[k - 1]  # the gradient of lambda_k
-        try:
-            covector = -solutions(np.swapaxes(J, 2, 3), np.broadcast_to(inward, J.shape[:3]))
-        except np.linalg.LinAlgError:
-            raise GeometryError("elements of the mesh have no area.") from None
+        det = np.abs(determinant(J))
+        if not np.all(det > 0):
+            raise GeometryError("elements of the mesh have no area.")
+        covector = -inward @ inverse(J)  # J^-T grad lambda_k, outward
         length = np.linalg.norm(covector, axis=2)
         normal[mine] = covector / length[..., None]
         # |det J| |J^-T grad lambda_k| is what a face is stretched by.
-        weight[mine] = w * np.abs(determinants(J)) * length
+        weight[mine] = w * det * length
     return FacePoints(x, normal, weight)

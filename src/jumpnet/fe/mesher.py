@@ -18,7 +18,7 @@ from typing import Any
 
 from jumpnet.errors import JumpnetError
 
-# Seconds that a mesh may take.
+# Seconds that a mesh may take at most.
 PATIENCE = 120.0
 # In the environment: a child's mark, or the wish to do without one.
 HERE = "JUMPNET_MESH_HERE"
@@ -53,7 +53,7 @@ class _Child:
     def ask(self, job: bytes, seconds: float) -> Any:
         """What comes of a job that is packed; MeshingError if nothing does."""
         assert self._process.stdin is not None
-        until = time.monotonic() + seconds
+        until = time.monotonic() + min(seconds, PATIENCE)
         try:
             self._process.stdin.write(job)
             self._process.stdin.flush()

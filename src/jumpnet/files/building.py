@@ -1,6 +1,6 @@
 """From the tables of a file to a `Problem`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from jumpnet.problem.conditions import Condition
 from jumpnet.solution import Solution
 from jumpnet.solution.effective import EffectiveTensor
 
+MOST_SHOWN = 40
+"""Labels that a message lists."""
 REST = "rest"
 """The boundary part that stands for all that are not named."""
 
@@ -44,9 +46,11 @@ class Builder:
     """The pieces that a name stands for: several where a shape has several centres."""
 
     @staticmethod
-    def of(file: File, instead: Mapping[str, float], folder: Path | None = None) -> "Builder":
+    def of(
+        file: File, instead: Mapping[str, float], folder: Path | None = None, allowed: tuple[Path, ...] = ()
+    ) -> "Builder":
         """Constants, domain and pieces."""
-        scope = Scope(constants(file.constants, instead), folder=folder)
+        scope = Scope(constants(file.constants, instead), folder=folder, allowed=allowed)
         if file.image is not None:
             return Builder._of_image(file, file.image, scope)
         if file.domain is None:
@@ -92,9 +96,7 @@ class Builder:
                 names, known = [file.background.name, *partition.names[1:]], partition._image
                 partition = Partition(partition.domain, partition.pieces, names)._with_image(known)
             if unnamed:
-                raise ProblemError(
-                    f"image.file has a {unnamed[0]} that no piece has; add it: [pieces.NAME] with label or labels."
-                )
+                raise ProblemError(_without_a_piece(unnamed))
             _ = partition.interfaces
         members = {name: (number,) for number, name in enumerate(partition.names)}
         return Builder(file, replace(scope, dim=partition.dim), partition, members)._with_parts()
@@ -282,6 +284,15 @@ class Builder:
             v = f"-({v})" if isinstance(v, str) else -v
         R = self.scope.field(entry.R, f"{key}.R")
         return Jump(self.scope.field(v, f"{key}.v"), self.scope.field(entry.w, f"{key}.w"), R)
+
+
+def _without_a_piece(unnamed: Sequence[str]) -> str:
+    """What is said of the labels that the image has and the file does not, all of them at once."""
+    numbers = [name.removeprefix("label ") for name in unnamed]
+    listed = ", ".join(numbers[:MOST_SHOWN]) + (", ..." if len(numbers) > MOST_SHOWN else "")
+    what = f"the label {listed}" if len(numbers) == 1 else f"the labels {listed} ({len(numbers)} of them)"
+    how = f"label = {numbers[0]}" if len(numbers) == 1 else f"labels = [{listed}]"
+    return f"image.file has {what}, which no piece has; add [pieces.NAME] with {how}, or to a piece that is there."
 
 
 def _labels_of(file: File) -> tuple[dict[int, str], int | None]:

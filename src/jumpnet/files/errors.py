@@ -1,5 +1,7 @@
 """The errors of the quantities that a problem file asks for, from the error of the solution where it was judged."""
 
+import numpy as np
+
 from jumpnet.errors import SolutionError
 from jumpnet.files.problemfile import ProblemFile
 from jumpnet.files.schema import FluxEntry, IntegralEntry
@@ -11,11 +13,12 @@ from jumpnet.solution.quantities import added_energy
 def quantity_errors(read: ProblemFile, solution: Solution) -> dict[str, float]:
     """How far each quantity may be off, by name: the judged error, times the judge's safety factor.
 
-    Quantities whose error is not known are left out: all of them where the solution was not judged.
+    Where the solution was not judged, means and integrals are bounded by its estimate. Quantities whose error is not
+    known are left out.
     """
     verdict = solution.verdict
     if verdict is None or not verdict.decided:
-        return {}
+        return _bounded(read, solution)
     found = {}
     for name, entry in read.file.quantities.items():
         if isinstance(entry, FluxEntry | IntegralEntry):
@@ -23,6 +26,22 @@ def quantity_errors(read: ProblemFile, solution: Solution) -> dict[str, float]:
                 found[name] = verdict.safety * abs(_lacking(read, verdict, entry, f"quantities.{name}"))
             except SolutionError:  # a flux through a part of the boundary that the judge has not kept
                 continue
+    return found
+
+
+def _bounded(read: ProblemFile, solution: Solution) -> dict[str, float]:
+    """Bounds by Cauchy and Schwarz: a root mean square error e of the domain is at most e sqrt(domain/piece) in one."""
+    if not (solution.status.ok and np.isfinite(solution.estimate)):
+        return {}
+    parts = read.problem.partition
+    whole = sum(parts.measure(piece) for piece in range(parts.size))
+    found = {}
+    for name, entry in read.file.quantities.items():
+        if isinstance(entry, IntegralEntry) and entry.kind != "energy":
+            pieces = range(parts.size) if entry.over is None else read.builder.pieces(entry.over, f"quantities.{name}")
+            mine = sum(parts.measure(piece) for piece in pieces)
+            mean = solution.estimate * float(np.sqrt(whole / mine))
+            found[name] = mean if entry.kind == "mean" else mean * mine
     return found
 
 
@@ -39,7 +58,7 @@ def flux_corrections(read: ProblemFile, solution: Solution) -> dict[str, float]:
     for name, entry in read.file.quantities.items():
         if isinstance(entry, FluxEntry):
             try:
-                found[name] = _lacking(read, verdict, entry, f"quantities.{name}")
+                found[name] = read.sign * _lacking(read, verdict, entry, f"quantities.{name}")
             except SolutionError:
                 continue
     return found

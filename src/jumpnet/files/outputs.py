@@ -18,6 +18,12 @@ from jumpnet.reporting.quantities import is_judged
 from jumpnet.solution import Solution
 from jumpnet.solution.effective import EffectiveTensor
 
+# What the two numbers of a balance are, by whether fluxes are given as heat flow.
+_BALANCE = {
+    False: "A grad u . n out of each piece, what its sources ask for",
+    True: "heat that leaves each piece, what its sources release",
+}
+
 
 def results(read: ProblemFile, solution: Solution) -> dict[str, Any]:
     """Status, error, the wanted quantities, the balances and the comparison, if one is asked for; JSON can hold it."""
@@ -27,6 +33,7 @@ def results(read: ProblemFile, solution: Solution) -> dict[str, Any]:
     coarse = read.coarse_quantities() if solution.dim == 2 else {}
     found = {
         "title": read.title,
+        "fluxes": "heat flow, -A grad u" if read.file.heat else "A grad u",
         "status": solution.status.name.lower(),
         "converged": solution.status.ok,
         "alarm": report.alarm or None,
@@ -48,8 +55,8 @@ def results(read: ProblemFile, solution: Solution) -> dict[str, Any]:
         "effective tensors": {name: _tensor(found) for name, found in read.effective(solution).items()},
         "balances": {
             balance.name: {
-                "outflow": balance.outflow.value,
-                "source": balance.source.value,
+                "outflow": read.sign * balance.outflow.value + 0.0,  # no -0
+                "source": read.sign * balance.source.value + 0.0,
                 "defect": balance.defect,
                 "fails": balance.fails,
             }
@@ -80,37 +87,44 @@ def _tensor(found: EffectiveTensor) -> dict[str, Any]:
 
 
 def described(read: ProblemFile, solution: Solution, found: dict[str, Any]) -> str:
-    """The same in words, after the trust report."""
-    lines = [read.title, str(solution.report())]
+    """The same in words: what was asked for, then how far it can be trusted."""
+    lines = [f"{read.title}: {solution.status.name.lower().replace('_', ' ')}"]
     if found["quantities"]:
-        width = max(len(name) for name in found["quantities"])
-        alone = any(of["error"] is None for of in found["quantities"].values())
-        lines.append(f"quantities, {'with the error of the quadrature alone' if alone else 'with their errors'}")
-        for name, of in found["quantities"].items():
-            lines.append(f"  {name:<{width}}  {of['value']:.10g}  (± {_bar(of):.1e}{_pixels(of)})")
+        lines += ["quantities, with their errors", *listed_quantities(found)]
     for name, of in found["effective tensors"].items():
         lines += [f"{name}: the effective tensor", *(f"  {line}" for line in of["text"].splitlines())]
+    lines += ["trust", str(solution.report())]
     if found["compared"] is not None:
         lines.append(
             f"compared with {found['compared']['with']}: relative difference {found['compared']['relative']:.1e}"
         )
-    lines.append("flux balance: what leaves each piece, what its sources ask for, the relative difference")
+    lines.append(f"flux balance: {_BALANCE[read.file.heat]}, the relative difference")
     width = max(len(name) for name in found["balances"])
     for name, of in found["balances"].items():
         lines.append(f"  {name:<{width}}  {of['outflow']:.6g}  {of['source']:.6g}  {of['defect']:.1e}")
     return "\n".join(lines)
 
 
+def listed_quantities(found: dict[str, Any]) -> list[str]:
+    """The quantities in lines: name, value, error; where the error is that of the quadrature alone, that is said."""
+    width = max((len(name) for name in found["quantities"]), default=0)
+    return [
+        f"  {name:<{width}}  {_digits(of)}  (± {_bar(of):.1e}{_alone(of)}{_pixels(of)})"
+        for name, of in found["quantities"].items()
+    ]
+
+
 def probed(read: ProblemFile, solution: Solution) -> str:
-    """The probes as CSV: probe, coordinates, piece, u, flux, and the error of u where it was judged."""
+    """The probes as CSV: probe, coordinates, piece, u, flux (or heat flow), and the error of u where it was judged."""
     d, verdict = solution.dim, solution.verdict if is_judged(solution) else None
     buffer = io.StringIO()
     table = csv.writer(buffer, lineterminator="\n")
-    heads = ["probe", *(f"x{k + 1}" for k in range(d)), "piece", "u", *(f"flux{k + 1}" for k in range(d))]
+    flux = "heat" if read.file.heat else "flux"
+    heads = ["probe", *(f"x{k + 1}" for k in range(d)), "piece", "u", *(f"{flux}{k + 1}" for k in range(d))]
     table.writerow(heads if verdict is None else [*heads, "error"])
     for name, (x, given) in read.probes().items():
         piece = read.problem.partition.label(x) if given is None else given
-        columns = [solution(x, piece), solution.flux(x, piece)]
+        columns = [solution(x, piece), read.sign * solution.flux(x, piece)]
         if verdict is not None:
             columns.append(verdict.safety * np.abs(verdict.error(x, piece)))
         rows = np.column_stack(columns)
@@ -151,26 +165,46 @@ def write(
         about=read.file.about or "",
         saved=f"{read.name}.jumpnet",
         command=command,
-        tables=tables(found),
+        quantities=shown_quantities(found),
+        tables=tables(found, read.file.heat),
         picture=picture,
         domain=domain,
         alarm=found["alarm"] or "",
+        heat=read.file.heat,
     )
     write_report(solution, folder / "report.html", title=read.title, context=about)
     keep(folder / "report.html")
 
 
-def tables(found: dict[str, Any]) -> dict[str, dict[str, str]]:
-    """The quantities and balances as the report shows them."""
-    quantities = {
-        name: f"{of['value']:.10g} (± {_bar(of):.1e}{' of the quadrature' if of['error'] is None else ''}{_pixels(of)})"
-        for name, of in found["quantities"].items()
+def shown_quantities(found: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """The quantities as the report shows them: name, value, error."""
+    return {
+        name: (_digits(of), f"± {_bar(of):.1e}{_alone(of)}{_pixels(of)}") for name, of in found["quantities"].items()
     }
+
+
+def tables(found: dict[str, Any], heat: bool) -> dict[str, dict[str, str]]:
+    """The balances and effective tensors as the report shows them."""
+    words = "leaves, sources release" if heat else "leaves, sources ask for"
     balances = {
-        name: f"{of['outflow']:.6g} leaves, sources ask for {of['source']:.6g}, off by {of['defect']:.1e}"
+        name: f"{of['outflow']:.6g} {words} {of['source']:.6g}, off by {of['defect']:.1e}"
         for name, of in found["balances"].items()
     }
-    return {"Quantities": quantities, "Flux balance": balances}
+    tensors = {name: of["text"] for name, of in found["effective tensors"].items()}
+    return {"Effective tensors": tensors, "Flux balance": balances}
+
+
+def _digits(of: dict[str, Any]) -> str:
+    """The value, to one digit beyond those that its error leaves; to six where its error is not known."""
+    value, bar = of["value"], max(_bar(of), of["resolution error"] or 0.0)
+    if of["error"] is None or not (np.isfinite(bar) and bar > 0 and np.isfinite(value) and value):
+        return f"{value:.6g}"
+    kept = int(np.floor(np.log10(abs(value)))) - int(np.floor(np.log10(bar))) + 2
+    return f"{value:.{min(max(kept, 2), 12)}g}"
+
+
+def _alone(of: dict[str, Any]) -> str:
+    return " of the quadrature alone" if of["error"] is None else ""
 
 
 def _bar(of: dict[str, Any]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -13,12 +13,14 @@ import numpy as np
 
 from jumpnet.driver import solve
 from jumpnet.driver.progress import Progress
+from jumpnet.engines.fem import FEM
 from jumpnet.errors import JumpnetError, JumpnetWarning, ProblemError
 from jumpnet.guard.budget import Budget, bounded
 from jumpnet.models import CategoricalEmbedding
 from jumpnet.optim import Direct, LevenbergMarquardt
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
+from jumpnet.solution.advice import spoken
 
 if TYPE_CHECKING:  # pydantic is loaded with the first file
     from jumpnet.files.building import Builder
@@ -28,7 +30,7 @@ if TYPE_CHECKING:  # pydantic is loaded with the first file
 
 
 # Tolerances where a file gives none. An image of a few hundred pixels a side is good for three digits.
-TOL, TOL_OF_IMAGES = 1e-8, 1e-3
+TOL, TOL_OF_IMAGES = 1e-6, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,19 +48,32 @@ class ProblemFile:
         wanted = self.file.solve
         chosen: dict[str, Any] = {"tol": self.tol, "atol": wanted.atol, "seed": wanted.seed, "trials": wanted.trials}
         chosen["verify"] = {"auto": "auto", "always": True, "never": False}[wanted.verify]
+        chosen["time_limit"] = wanted.time_limit
         if wanted.method == "fem":
             chosen["method"] = "fem"
-        elif wanted.method == "direct":
+        elif wanted.method in ("trefftz", "direct"):
             chosen["optimizer"] = Direct()
-        elif wanted.method == "train":
+        elif wanted.method in ("network", "train"):
             chosen["optimizer"] = LevenbergMarquardt(steps=wanted.steps) if wanted.steps else LevenbergMarquardt()
             if wanted.neurons:
                 chosen["model"] = CategoricalEmbedding(neurons=wanted.neurons)
-        return solve(self.problem, progress=progress, **(chosen | options))
+        with spoken("file"):
+            return solve(self.problem, progress=progress, **(chosen | options))
+
+    def with_settings(self, **settings: Any) -> ProblemFile:
+        """The same file with other entries in its table [solve], such as tol; None leaves one as it is."""
+        given = {name: value for name, value in settings.items() if value is not None}
+        entry = type(self.file.solve).model_validate(self.file.solve.model_dump() | given)
+        return replace(self, file=self.file.model_copy(update={"solve": entry}))
+
+    @property
+    def sign(self) -> float:
+        """What fluxes A grad u are multiplied by: -1 where the file wants them as heat flow."""
+        return -1.0 if self.file.heat else 1.0
 
     @property
     def tol(self) -> float:
-        """The tolerance: the file's own, else 1e-8, or what an image of ordinary size is good for."""
+        """The tolerance: the file's own, else 1e-6, or what an image of ordinary size is good for."""
         given = self.file.solve.tol
         return (TOL if self.file.image is None else TOL_OF_IMAGES) if given is None else given
 
@@ -75,7 +90,7 @@ class ProblemFile:
             coarse = replace(self, builder=builder, problem=builder.problem())
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", JumpnetWarning)  # what is said of it was said of the image itself
-                found = coarse.quantities(coarse.solve(verify=False))
+                found = coarse.quantities(coarse.solve(verify=False, **_once(coarse.problem)))
         except JumpnetError:
             return {}
         return {name: integral.value for name, integral in found.items()}
@@ -94,7 +109,7 @@ class ProblemFile:
         If the file's own problem is one of the cell problems, its solution need not be found again.
         """
         wanted, image = self.file.solve, self.file.image
-        options: dict[str, Any] = {"tol": self.tol, "seed": wanted.seed}
+        options: dict[str, Any] = {"tol": self.tol, "seed": wanted.seed, "time_limit": wanted.time_limit}
         if wanted.method == "fem":
             options["method"] = "fem"
         if image is not None and image.resolution and self.problem.dim == 2:
@@ -126,9 +141,10 @@ class ProblemFile:
         key = f"quantities.{name}"
         if entry.kind == "flux":
             if entry.boundary is not None:
-                return solution.net_flux(entry.boundary)
+                return solution.net_flux(entry.boundary).scaled(self.sign)
             pairs = self.builder.pairs(entry.between or [], f"{key}.between")
-            return sum((solution.net_flux((a, b) if forward else (b, a)) for a, b, forward in pairs), NOTHING)
+            found = (solution.net_flux((a, b) if forward else (b, a)) for a, b, forward in pairs)
+            return sum(found, NOTHING).scaled(self.sign)
         function = {"mean": quantities.mean, "integral": quantities.integral, "energy": quantities.energy}[entry.kind]
         if entry.over is None:
             return function(solution)
@@ -182,24 +198,52 @@ class ProblemFile:
                     self.problem.partition.part_name(str(entry.boundary))
 
 
+def _once(problem: Problem) -> dict[str, Any]:
+    """Options that solve an image in one space, without asking how good that is: three digits of a difference do."""
+    if problem.dim != 2:
+        return {}
+    lower, upper = problem.partition.bounds
+    return {"method": FEM(order=3, size=float(np.max(upper - lower)) / 12)}
+
+
 def read_file(
-    path: str | PathLike[str], constants: Mapping[str, float] | None = None, *, budget: Budget | None = None
+    path: str | PathLike[str],
+    constants: Mapping[str, float] | None = None,
+    *,
+    allow: Sequence[str | PathLike[str]] = (),
+    budget: Budget | None = None,
 ) -> ProblemFile:
     """Read a problem file (TOML); `constants` replaces some of the numbers that the file gives names to.
 
-    Reading and building are bounded in time and memory; `budget` allows more, or less.
+    Drawings, images and meshes are read from the folder of the file, and from the folders that `allow` names. Reading
+    and building are bounded in time and memory; `budget` allows more, or less.
     """
     from jumpnet.files.reading import read_text
 
-    text = read_text(path)
-    return read_as_file(text, constants, name=Path(path).stem, folder=Path(path).parent, budget=budget)
+    text, allowed = read_text(path), _folders(allow)
+    return read_as_file(text, constants, name=Path(path).stem, folder=Path(path).parent, allowed=allowed, budget=budget)
 
 
 def read_problem(
-    path: str | PathLike[str], constants: Mapping[str, float] | None = None, *, budget: Budget | None = None
+    path: str | PathLike[str],
+    constants: Mapping[str, float] | None = None,
+    *,
+    allow: Sequence[str | PathLike[str]] = (),
+    budget: Budget | None = None,
 ) -> Problem:
-    """The problem that a file (TOML) states; `constants` replaces some of its named numbers."""
-    return read_file(path, constants, budget=budget).problem
+    """The problem that a file (TOML) states; the arguments are those of `read_file`."""
+    return read_file(path, constants, allow=allow, budget=budget).problem
+
+
+def _folders(given: Sequence[str | PathLike[str]]) -> tuple[Path, ...]:
+    """Folders that data may be read from."""
+    if isinstance(given, str | PathLike):
+        given = [given]
+    found = tuple(Path(folder) for folder in given)
+    for folder in found:
+        if not folder.is_dir():
+            raise ProblemError(f"--allow is {str(folder)!r}, which is no folder; give one that data files lie in.")
+    return found
 
 
 def read_as_file(
@@ -208,19 +252,25 @@ def read_as_file(
     *,
     name: str = "problem",
     folder: Path | None = None,
+    allowed: tuple[Path, ...] = (),
     budget: Budget | None = None,
 ) -> ProblemFile:
     """The same for the text of a file."""
-    return bounded(budget, lambda: _read(text, constants or {}, name, folder))
+
+    def builder(file: File) -> Builder:
+        from jumpnet.files.building import Builder
+
+        return Builder.of(file, constants or {}, folder, allowed)
+
+    return bounded(budget, lambda: _read(text, builder, name))
 
 
-def _read(text: str, constants: Mapping[str, float], name: str, folder: Path | None) -> ProblemFile:
-    from jumpnet.files.building import Builder
+def _read(text: str, made: Callable[[File], Builder], name: str) -> ProblemFile:
     from jumpnet.files.reading import parse
 
     file = parse(text)
     with np.errstate(all="ignore"):  # what overflows is not finite, and refused for that
-        builder = Builder.of(file, constants, folder)
+        builder = made(file)
         found = ProblemFile(file.title or name, builder.problem(), file, builder, name)
         found.check_outputs()
     return found

@@ -1,6 +1,7 @@
 """The problem file as tables: which keys there are, and what each may hold.
 
 title, about, mean     text; the mean of u where the conditions leave it open
+heat                   fluxes are given as heat flow, -A grad u
 [constants]            names for numbers; a formula may use those before it
 [domain]               a shape; or instead
 [image]                a label image: file, pixel, origin
@@ -11,11 +12,12 @@ title, about, mean     text; the mean of u where the conditions leave it open
 [[jumps]]              between two pieces: v, w, R
 [[sources]]            point sources: x, q
 [[data]]               measured values: points, values, weight
-[solve]                tol, atol, verify, seed, trials, method
+[solve]                tol, atol, time_limit, method, verify, seed, trials
 [probes.NAME]          points, or a line
 [quantities.NAME]      flux, mean, integral, energy, effective
 """
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
@@ -163,12 +165,19 @@ class ImageEntry(Entry):
 class SolveEntry(Entry):
     """How to solve: what `jn.solve` is told."""
 
-    method: Literal["auto", "direct", "fem", "train"] = "auto"
+    method: Literal["auto", "trefftz", "fem", "network", "direct", "train"] = Field(
+        default="auto",
+        description="trefftz (or direct): functions made for it; fem: finite elements; network (or train): a training",
+    )
     tol: float | None = Field(
         default=None, gt=0, le=1, allow_inf_nan=False,
-        description="relative to the variation of u; by default 1e-8, of images 1e-3",
+        description="relative to the variation of u; by default 1e-6, of images 1e-3",
     )  # fmt: skip
     atol: float = Field(default=0.0, ge=0, allow_inf_nan=False, description="in units of u")
+    time_limit: float | None = Field(
+        default=None, gt=0, allow_inf_nan=False,
+        description="seconds for the solve and its judge; what is there when they end comes back",
+    )  # fmt: skip
     verify: Literal["auto", "always", "never"] = Field(default="auto", description="solve for the error of the answer")
     seed: int = Field(default=0, ge=0, lt=2**32)
     trials: int = Field(default=1, ge=1, le=100)
@@ -194,7 +203,7 @@ class Probe(Entry):
 
 
 class FluxEntry(Entry):
-    """The integral of A grad u . n over an interface or a part of the boundary.
+    """The integral of A grad u . n over an interface or a part of the boundary; with `heat = true`, of -A grad u . n.
 
     On an interface n points to the first of the two pieces and the flux is taken on its side.
     """
@@ -230,6 +239,10 @@ class File(Entry):
     title: Text = ""
     about: Text = ""
     constants: dict[str, Number] = Field(default={}, max_length=MOST_ENTRIES)
+    heat: bool = Field(
+        default=False,
+        description="give fluxes as heat flow, -A grad u: what leaves through the boundary is positive",
+    )
     mean: Number | None = Field(default=None, description="the mean of u, where the conditions leave it open")
     domain: AnyShape | None = None
     image: ImageEntry | None = Field(default=None, description="instead of the domain and the shapes of pieces")
@@ -247,5 +260,10 @@ class File(Entry):
 
 
 def json_schema() -> dict[str, Any]:
-    """The schema of problem files, for editors that complete and check TOML by one."""
+    """The schema of problem files, for editors that complete and check TOML by one; made of the tables above."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **File.model_json_schema()}
+
+
+def schema_text() -> str:
+    """The same as the text of a file."""
+    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"

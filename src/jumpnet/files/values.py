@@ -5,7 +5,7 @@ keeps the place. Text is parsed by `jumpnet.expressions` and never executed.
 """
 
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
@@ -107,6 +107,8 @@ class Scope:
     dim: int = 0
     folder: Path | None = None
     """Where the file lies, None if it is none."""
+    allowed: tuple[Path, ...] = ()
+    """Other folders that the user lets it read data from."""
 
     def number(self, value: float | str, key: str) -> float:
         """The number meant."""
@@ -137,19 +139,23 @@ class Scope:
         return replace(self, dim=2).point(values, key)
 
     def beside(self, name: str, key: str) -> Path:
-        """The path of a file in the folder of the problem file, or below it: nothing else is read."""
-        try:
-            if (
-                self.folder is None
-                or "\0" in name
-                or not (found := (self.folder / name).resolve()).is_relative_to(self.folder.resolve())
-            ):
-                raise ValueError
-        except (OSError, ValueError, RuntimeError):
+        """The path of a file in the folder of the problem file or in one that is allowed, or below: no other is read.
+
+        Names are relative to the folder of the problem file; what is not there is looked for in those allowed.
+        """
+        folders = (() if self.folder is None else (self.folder,)) + self.allowed
+        found = []
+        if folders and "\0" not in name:
+            with suppress(OSError, ValueError, RuntimeError):
+                roots = [folder.resolve() for folder in folders]
+                places = [(folder / name).resolve() for folder in folders]
+                found = [place for place in places if any(place.is_relative_to(root) for root in roots)]
+        if not found:
             raise GeometryError(
-                f"{key} is {shorten(name)}; a file in the folder of the problem file is wanted."
-            ) from None
-        return found
+                f"{key} is {shorten(name)}; a file in the folder of the problem file is wanted, or in one that you "
+                "allow: --allow DIR, in Python allow=[DIR]."
+            )
+        return next((place for place in found if place.exists()), found[0])
 
     def field(self, source: float | str, key: str) -> Field:
         """A function of the coordinates."""

@@ -27,7 +27,8 @@ from jumpnet.geometry.tracing import Pair, Trace, Wall, Walls
 from jumpnet.geometry.validity import check_layout, check_shapes
 from jumpnet.guard.budget import within_budget
 
-ALIASES = {"left": "x1-", "right": "x1+", "bottom": "x2-", "top": "x2+", "front": "x3-", "back": "x3+"}
+ALIASES = {"left": "x1-", "right": "x1+", "bottom": "x2-", "top": "x2+"}
+"""Sides in words, on the line and in the plane; in space nobody agrees on which axis points up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,10 +247,16 @@ class Partition:
         return found
 
     def part_name(self, name: str) -> str:
-        """The part meant by a name or by left, right, bottom, top, front, back."""
-        part = ALIASES.get(name, name) if isinstance(name, str) else name
+        """The part meant by a name or, on the line and in the plane, by left, right, bottom, top."""
+        aliases = ALIASES if self.dim <= 2 else {}
+        part = aliases.get(name, name) if isinstance(name, str) else name
         if part not in self.boundary_parts:
-            known = list(self.boundary_parts) + [a for a, p in ALIASES.items() if p in self.boundary_parts]
+            known = list(self.boundary_parts) + [a for a, p in aliases.items() if p in self.boundary_parts]
+            if self.dim > 2 and isinstance(name, str) and name in (*ALIASES, "front", "back"):
+                raise GeometryError(
+                    f"the boundary part {name!r} has a meaning in the plane only; in space name the axis and its end: "
+                    f"{', '.join(known)}."
+                )
             raise GeometryError(f"there is no boundary part {name!r}; the parts are {', '.join(known)}.")
         return part
 
@@ -365,6 +372,15 @@ class Partition:
         return self
 
     # --- checks ---------------------------------------------------------------------------------------------
+
+    def piece_number(self, piece: int | str) -> int:
+        """The number of a piece that is given by its number or its name."""
+        if isinstance(piece, str):
+            if piece not in self.names:
+                listed = ", ".join(self.names[:10])
+                raise GeometryError(f"there is no piece {piece!r}; the pieces are {listed}.")
+            return self.names.index(piece)
+        return self._piece(piece)
 
     def _piece(self, piece: int) -> int:
         if isinstance(piece, bool) or not isinstance(piece, int | np.integer) or not 0 <= piece < self.size:

@@ -46,7 +46,7 @@ def judge_smooth(solution: Solution, problem: Problem, options: JudgeOptions, to
     lower, upper = parts.bounds
     size = float(np.max(upper - lower)) / options.across[parts.dim]
     try:
-        base = first_mesh(problem, size, options.curved)
+        base = first_mesh(problem, size, options.curved, options.seconds)
     except GeometryError as error:
         return undecided(f"not judged: {error}")
     meshes = Meshes(problem, base, options)

@@ -25,7 +25,8 @@ from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh, on_faces
 from jumpnet.fe.meshing import projected
 from jumpnet.fe.simplex import face_points, gauss
-from jumpnet.fe.small import solutions
+from jumpnet.fe.small import solved
+from jumpnet.geometry import Shape
 from jumpnet.judge.cuts import CutDefects, cut_defects
 from jumpnet.models.frozen import Frozen
 from jumpnet.problem import Problem
@@ -151,7 +152,7 @@ class Elements:
         values, basis = self.field.values[element], self.field.basis
         slope = np.einsum("qkj,mk->mqj", basis.gradient(xi), values, optimize=mesh.dim == 3)
         J = mesh.jacobians(xi, element)
-        return values @ basis.value(xi).T, solutions(np.swapaxes(J, 2, 3), slope)
+        return values @ basis.value(xi).T, solved(np.swapaxes(J, 2, 3), slope)
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,8 +282,8 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
     across = np.abs(first.x - second.x).max(axis=(1, 2), initial=0.0) > 1e-6 * problem.partition.domain.size
     for pair in np.unique(np.stack([low, high], axis=1)[~across], axis=0).tolist():
         mine = np.flatnonzero((low == pair[0]) & (high == pair[1]) & ~across)
-        at, normal = _flat(xa[mine]), _flat(n[mine])
-        at, normal = projected(problem.partition.pieces[pair[1] - 1], at, normal, np.repeat(size[mine, 0], xa.shape[1]))
+        shape = problem.partition.pieces[pair[1] - 1]
+        at, normal = _on_exact(mesh, shape, (*pair, count), xa[mine], n[mine], size[mine])
         xa[mine] = xb[mine] = at.reshape(xa[mine].shape)
         n[mine] = normal.reshape(xa[mine].shape)
         shape = xa[mine].shape[:2]
@@ -311,6 +312,17 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
     return contact, OnInterfaces(jump, flux / np.maximum(ka_, kb_), first, second, magnitude, off)
 
 
+def _on_exact(
+    mesh: Mesh, shape: Shape, key: tuple[int, ...], x: Array, normal: Array, size: Array
+) -> tuple[Array, Array]:
+    """Points of an exact surface near those of faces, and its normals; found once for each mesh."""
+    known = mesh.kept.get(("projected", *key))
+    if known is None or known[0] is not shape:
+        known = shape, *projected(shape, _flat(x), _flat(normal), np.repeat(size[:, 0], x.shape[1]))
+        mesh.kept["projected", *key] = known
+    return known[1], known[2]
+
+
 def _periodic(problem: Problem, mesh: Mesh, xa: Array, xb: Array, n: Array, low: Array, high: Array) -> Array:
     """v on periodic faces, as first minus second side: the condition has the upper minus the lower."""
     found = np.zeros(xa.shape[:2])
@@ -333,7 +345,7 @@ def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Ou
     element, local = faces.element[:, 0], faces.local[:, 0]
     points = on_faces(mesh, element, local, count)
     shape, size, piece = points.x.shape, mesh.size[element][:, None], mesh.piece[element]
-    x, n = projected(parts.domain, _flat(points.x), _flat(points.normal), np.repeat(size[:, 0], shape[1]))
+    x, n = _on_exact(mesh, parts.domain, (count,), points.x, points.normal, size)
     labels = np.repeat(piece, shape[1])
     number = parts.part_numbers(x, n, labels)
     fixed, alpha, g = np.zeros(len(x), bool), np.zeros(len(x)), np.zeros(len(x))

@@ -10,7 +10,7 @@ from jumpnet.fe.assembly import System, assembled, point_load
 from jumpnet.fe.field import Field, Locator
 from jumpnet.fe.mesh import Faces, on_faces
 from jumpnet.fe.simplex import dubiner, face_points, gauss
-from jumpnet.fe.small import determinants
+from jumpnet.fe.small import determinant, least_eigenvalue
 from jumpnet.fe.space import Space
 from jumpnet.judge.cuts import CutDefects
 from jumpnet.judge.defects import Answer, Defects, coefficients, defects, on_surfaces
@@ -40,7 +40,7 @@ class Level:
     @cached_property
     def _weights(self) -> Float[np.ndarray, "m q"]:
         xi, w = gauss(self.space.mesh.dim, self.count)
-        return w * np.abs(determinants(self.space.mesh.jacobians(xi)))
+        return w * np.abs(determinant(self.space.mesh.jacobians(xi)))
 
     def integrals(self, values: Float[np.ndarray, "m q"]) -> tuple[float, ...]:
         """The integrals over each piece of values at the Gauss points."""
@@ -63,7 +63,7 @@ class Level:
             x = mesh.points(xi)
             piece = np.repeat(mesh.piece, x.shape[1])
             there = coarser.field.value(x.reshape(-1, x.shape[2]), piece).reshape(here.shape)
-        weight = w * np.abs(determinants(mesh.jacobians(xi)))
+        weight = w * np.abs(determinant(mesh.jacobians(xi)))
         size = float(np.sum(weight * here**2))
         return float(np.sqrt(np.sum(weight * (here - there) ** 2) / size)) if size > 0 else 0.0
 
@@ -92,8 +92,8 @@ class Level:
             pde = coefficients(problem, mesh, xi)
             r = pde.f if answer.weak else answer.inside(mesh, xi, pde)[0]
             rest = r - _projection(r, d, order, count)
-            k = np.linalg.eigvalsh(pde.A).min(axis=(1, 2))
-            weight = w * np.abs(determinants(mesh.jacobians(xi)))
+            k = least_eigenvalue(pde.A).min(axis=1)
+            weight = w * np.abs(determinant(mesh.jacobians(xi)))
             square = float(np.sum((length**2 / k) ** 2 * np.sum(weight * rest**2, axis=1)))
         (_, inner), (_, outer) = on_surfaces(problem, mesh, count, answer)
         for faces, parts in (

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jumpnet.fe.mesh import Mesh
+from jumpnet.fe.small import inverse
 from jumpnet.geometry.corners import Corner, corners_of
 from jumpnet.problem import Problem
 
@@ -180,7 +181,7 @@ def _places(mesh: Mesh, element: np.ndarray, local: np.ndarray, t: np.ndarray) -
         x[mine] = np.einsum("nk,nkd->nd", mesh.basis.value(xi), nodes).reshape(n, q, 2)
         J = np.einsum("nkj,nki->nij", mesh.basis.gradient(xi), nodes)
         inward = np.full(2, -1.0) if k == 0 else np.eye(2)[k - 1]
-        covector = -np.linalg.solve(np.swapaxes(J, 1, 2), np.broadcast_to(inward[:, None], (n * q, 2, 1)))[..., 0]
+        covector = -inward @ inverse(J)
         normal[mine] = (covector / np.linalg.norm(covector, axis=1)[:, None]).reshape(n, q, 2)
     return x, normal
 

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jumpnet.errors import SolutionError
+from jumpnet.models.bessel import Bessel
 from jumpnet.models.checked import LARGEST, from_fields
 from jumpnet.models.complexes import complex_functional
 from jumpnet.models.poles import Poles
@@ -208,6 +209,7 @@ FAMILIES = {
     "legendre": Legendre,
     "combination": Combination,
     "powers": Powers,
+    "bessel": Bessel,
     "poles": Poles,
     "wedge": Wedge,
     "crack": Crack,

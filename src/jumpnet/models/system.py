@@ -165,8 +165,8 @@ class System:
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """The families of rows."""
-        return self.rows.terms
+        """The conditions that the rows state, as reports call them."""
+        return self.rows.labels
 
     def residual(self, theta: Float[np.ndarray, " parameters"]) -> Float[np.ndarray, " rows"]:
         """Weighted residual of every row."""
@@ -198,7 +198,7 @@ class System:
 
     def loss_of_terms(self, residual: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " terms"]:
         """The loss, family by family."""
-        return np.bincount(self.rows.term, weights=residual**2, minlength=len(self.terms))
+        return np.bincount(self.rows.term, weights=residual**2, minlength=len(self.rows.terms))
 
     def objective(self) -> tuple[Callable[[Array, Any], Array], Any]:
         """The loss as a function JAX can differentiate, and the data it wants as second argument."""

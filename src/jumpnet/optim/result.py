@@ -1,11 +1,14 @@
 """What an optimiser hands back: parameters, a status that explains itself, and the whole history."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 from jaxtyping import Float
+
+from jumpnet.errors import SolutionError
 
 
 class Status(Enum):
@@ -66,6 +69,37 @@ class History:
 
     def __len__(self) -> int:
         return len(self.loss)
+
+    @overload
+    def __getitem__(self, at: int) -> Record: ...
+    @overload
+    def __getitem__(self, at: slice) -> "History": ...
+    @overload
+    def __getitem__(self, at: str) -> np.ndarray: ...
+    def __getitem__(self, at: int | slice | str) -> "Record | History | np.ndarray":
+        """A step, `history[-1]`; some of them, `history[::10]`; or a column by its name, `history["loss"]`."""
+        if isinstance(at, str):
+            known = self.columns()
+            if at not in known:
+                raise SolutionError(f"the history has no column {at!r}; the columns are {', '.join(known)}.")
+            return known[at]
+        if isinstance(at, slice):
+            columns = (self.step, self.loss, self.loss_of_term, self.damping, self.step_norm, self.seconds)
+            return History(self.terms, *(column[at] for column in columns))
+        if not -len(self) <= at < len(self):
+            raise IndexError(f"the history has {len(self)} entries, there is no number {at}")
+        columns = (self.damping, self.step_norm, self.seconds)
+        terms = tuple(self.loss_of_term[at].tolist())
+        return Record(int(self.step[at]), float(self.loss[at]), terms, *(float(column[at]) for column in columns))
+
+    def __iter__(self) -> Iterator[Record]:
+        return (self[k] for k in range(len(self)))
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """All columns by name, the losses of the families of equations too, as `pandas.DataFrame` takes them."""
+        found = {"step": self.step, "loss": self.loss, "damping": self.damping}
+        found |= {"step norm": self.step_norm, "seconds": self.seconds}
+        return found | {f"loss of {term}": self.loss_of_term[:, k] for k, term in enumerate(self.terms)}
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ def _check_interfaces(problem: Problem) -> None:
 def _warn(message: str) -> None:
     """A JumpnetWarning that points at the first line outside the package."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("jumpnet."):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "jumpnet":
         frame, level = frame.f_back, level + 1
     warnings.warn(message, JumpnetWarning, stacklevel=level)
 

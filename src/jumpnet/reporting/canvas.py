@@ -1,6 +1,7 @@
 """Figures without global state: made, styled and written here, never through pyplot, so no display is needed."""
 
 import io
+import re
 from os import PathLike
 
 from matplotlib import rc_context
@@ -8,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import ScalarFormatter
 
 from jumpnet.errors import SolutionError
 from jumpnet.guard.writing import write_atomically
@@ -21,6 +23,8 @@ FAINT = "#9aa3ad"
 PIECES = ("#e9ecef", "#7fb7d6", "#f2b872", "#92c9a0", "#d89aa9", "#b3a6d8", "#d9cf77", "#8fc7c2", "#c9a98b", "#a9b4c2")
 # Line colours with equal weight on white, distinct for colour-blind readers (Okabe and Ito).
 LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+# What matplotlib says of an axis: a power of ten, and what is added.
+OFFSET = re.compile(r"(?:1e([+-]?\d+))?([+-][\d.]+(?:e[+-]?\d+)?)?")
 LARGEST_SIDE = 20.0  # inches; a figure of a very flat domain is cut down to this
 
 
@@ -47,6 +51,20 @@ def styled(axes: Axes, *, title: str = "", xlabel: str = "", ylabel: str = "") -
     for side in ("left", "bottom"):
         axes.spines[side].set_color(FAINT)
     return axes
+
+
+class Apart(ScalarFormatter):
+    """Numbers of an axis as differences where they have much in common, which is said beside it: + 25."""
+
+    def get_offset(self) -> str:
+        """What all numbers of the axis are to be multiplied by, and what is added to them."""
+        text = super().get_offset().replace("\N{MINUS SIGN}", "-")
+        found = OFFSET.fullmatch(text)
+        if found is None:
+            return text
+        factor = f"× 1e{found[1]}" if found[1] else ""
+        added = f"{found[2][0]} {abs(float(found[2])):.12g}" if found[2] else ""
+        return " ".join(part for part in (factor, added) if part)
 
 
 def finished(figure: Figure, path: str | PathLike[str] | None) -> Figure:

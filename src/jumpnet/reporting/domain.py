@@ -10,19 +10,23 @@ from scipy.ndimage import distance_transform_edt
 
 from jumpnet.errors import GeometryError
 from jumpnet.geometry import Partition
-from jumpnet.reporting.canvas import FAINT, INK, PIECES, finished, new_figure, styled
+from jumpnet.problem import Problem
+from jumpnet.reporting.canvas import FAINT, INK, LINES, PIECES, finished, new_figure, styled
 from jumpnet.reporting.grid import make_grid, planes, whole_resolution
 from jumpnet.reporting.lines import runs
 from jumpnet.reporting.maps import draw_outlines, frame
 from jumpnet.reporting.surfaces import draw_surfaces
 
+NEARLY = 0.95  # of the largest distance from the edge: as much room for a name
+MOST_PARTS = 12  # of the boundary that are drawn apart
+BOUNDARY_POINTS = 3000  # a line of dots is drawn with: closer than their size
 MOST_LABELS = 40  # more names than this would hide the picture
 RESOLUTION = 500  # points along the longer side
 PANEL = 4.4  # inches, the longer side
 
 
 def plot_domain(
-    partition: Partition,
+    partition: Partition | Problem,
     path: str | PathLike[str] | None = None,
     *,
     title: str | None = None,
@@ -30,8 +34,12 @@ def plot_domain(
 ) -> Figure:
     """The pieces, coloured and named in 1-D and 2-D, as surfaces inside the outer one in 3-D; written to `path`.
 
+    Of a problem in the plane the parts of the boundary are drawn too, in colours, with their conditions.
     In 3-D a piece is drawn as seen from its centre, which shows all of it if it is star-shaped (convex ones are).
     """
+    problem = partition if isinstance(partition, Problem) else None
+    if isinstance(partition, Problem):
+        partition = partition.partition
     if not isinstance(partition, Partition):
         raise GeometryError(
             f"plot_domain draws a jn.Partition, not {type(partition).__name__}; give problem.partition."
@@ -42,9 +50,25 @@ def plot_domain(
         )
     draw = {1: _line, 2: _areas, 3: _surfaces}[partition.dim]
     figure = draw(partition, whole_resolution(resolution, RESOLUTION))
+    if problem is not None and partition.dim == 2:
+        _draw_conditions(figure, problem)
     if title:
         figure.suptitle(title, fontsize=12, color=INK)
     return finished(figure, path)
+
+
+def _draw_conditions(figure: Figure, problem: Problem) -> None:
+    """The parts of the boundary in colours, and what holds on each below the picture."""
+    parts = problem.partition.boundary_parts
+    if len(parts) > MOST_PARTS:
+        return
+    x, _, _, number = problem.partition.sample_boundary(BOUNDARY_POINTS, seed=0, method="sobol")
+    for k, part in enumerate(parts):
+        mine, colour = x[number == k], LINES[k % len(LINES)]
+        label = f"{part}: {problem.boundary[part].kind}" if part in problem.boundary else part
+        figure.axes[0].plot(*mine.T, ".", ms=2.5, color=colour, label=label, clip_on=False)
+    figure.legend(loc="outside lower center", fontsize=8, frameon=False, ncols=2, labelcolor=INK, markerscale=4)
+    figure.set_figheight(figure.get_figheight() + 0.2 * ((len(parts) + 1) // 2 + 1))
 
 
 def colour_of(piece: int) -> str:
@@ -99,11 +123,18 @@ def draw_areas(partition: Partition, resolution: int = RESOLUTION, *, names: boo
             inside = np.pad(grid.label == piece, 1)
             if inside.any():
                 depth = distance_transform_edt(inside)[1:-1, 1:-1]  # pyright: ignore[reportArgumentType, reportCallIssue, reportIndexIssue, reportOptionalSubscript]
-                row, column = np.unravel_index(np.argmax(depth), depth.shape)
+                row, column = _deepest(depth)
                 axes.text(grid.x[column], grid.y[row], name, ha="center", va="center", fontsize=9, color=INK)
     frame(axes, grid, "")
     axes.tick_params(color=FAINT)
     return figure, axes
+
+
+def _deepest(depth: np.ndarray) -> tuple[int, int]:
+    """Where a name has most room: of the points farthest from the edge, the one in the middle of them."""
+    best = np.argwhere(depth >= NEARLY * depth.max())
+    row, column = best[np.argmin(np.sum((best - best.mean(axis=0)) ** 2, axis=1))]
+    return int(row), int(column)
 
 
 def _surfaces(partition: Partition, resolution: int) -> Figure:

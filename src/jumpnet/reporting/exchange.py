@@ -18,7 +18,7 @@ from jumpnet.geometry import Partition
 from jumpnet.guard.text import spreadsheet
 from jumpnet.reporting.canvas import write_file
 from jumpnet.reporting.cells import PieceCells, cut_cells, element_cells
-from jumpnet.reporting.quantities import is_judged
+from jumpnet.reporting.quantities import flux_names, is_judged
 from jumpnet.reporting.scene import parts_of
 from jumpnet.solution import Solution
 from jumpnet.solution.files import file_path
@@ -57,8 +57,8 @@ def to_xarray(solution: Solution, *, resolution: int | None = None) -> xarray.Da
     axes, label, found = _on_nodes(solution, _partition(solution), _steps(solution, resolution))
     names = [f"x{k + 1}" for k in range(solution.dim)]
     data: dict[str, Any] = {"piece": (names, label)}
-    data |= {name: (names, values) for name, values in found.items() if not name.startswith("flux")}
-    fluxes = [values for name, values in found.items() if name.startswith("flux")]
+    fluxes = [found.pop(name) for name in flux_names(solution.dim) if name in found]
+    data |= {name: (names, values) for name, values in found.items()}
     if fluxes:
         data["flux"] = (["component", *names], np.stack(fluxes))
     return xarray.Dataset(
@@ -188,7 +188,7 @@ def _npz(solution: Solution, partition: Partition, steps: int) -> bytes:
 
 def _vectors(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The same with the components of the flux as vectors of three, which VTK's vectors are."""
-    fluxes = [name for name in found if name.startswith("flux")]
+    fluxes = [name for name in flux_names(3) if name in found]
     kept = {name: values for name, values in found.items() if name not in fluxes}
     if fluxes:
         flux = np.zeros((found[fluxes[0]].size, 3))
@@ -204,7 +204,7 @@ def _in_elements(solution: Solution, part: PieceCells) -> dict[str, np.ndarray]:
     seen = np.full(len(part.points), part.piece)
     found = {"u": at.u()}
     if all(tensor is not None for tensor in solution.tensors):
-        found |= {f"flux{k + 1}": values for k, values in enumerate(at.flux().T)}
+        found |= dict(zip(flux_names(solution.dim), at.flux().T, strict=True))
     if solution.exact is not None:
         found["error"] = found["u"] - piecewise_values(solution.exact, part.points, seen)
     if is_judged(solution):

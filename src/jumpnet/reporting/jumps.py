@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from jumpnet.errors import SolutionError
-from jumpnet.reporting.canvas import FAINT, INK, LINES, finished, new_figure, styled
+from jumpnet.reporting.canvas import FAINT, INK, LINES, Apart, finished, new_figure, styled
 from jumpnet.reporting.curves import Curve, interface_curves
 from jumpnet.reporting.grid import make_grid, planes, whole_resolution
 from jumpnet.reporting.solution import drawable, through
@@ -41,7 +41,7 @@ def plot_jumps(
     chosen = _chosen(found, pair)
     flux = all(tensor is not None for tensor in solution.tensors) and bool(solution.tensors)
     across, down = min(len(chosen), 2), -(-len(chosen) // 2)
-    figure = new_figure(4.6 * across + 0.4, (5.6 if flux else 4.0) * down)
+    figure = new_figure((6.6 if across == 1 else 4.6 * across) + 0.4, (5.6 if flux else 4.0) * down)
     rows = 3 if flux else 2
     blocks = np.atleast_2d(figure.subfigures(down, across, squeeze=False)).ravel()
     for block, key in zip(blocks, chosen, strict=False):
@@ -101,6 +101,8 @@ def _draw(solution: Solution, places: Sequence[Axes], pair: tuple[int, int], cur
         styled(axes, ylabel=label)
         axes.legend(fontsize=8, frameon=False, labelcolor=INK, ncols=2)
         _calm(axes)
+        axes.yaxis.set_major_formatter(Apart())
+        axes.yaxis.offsetText.set(fontsize=8, color=INK)
     places[-1].set_xlabel("arc length", fontsize=9, color=INK)
 
 

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 
 from jumpnet.geometry import Partition
-from jumpnet.reporting.canvas import FAINT, LINES, styled
+from jumpnet.reporting.canvas import FAINT, INK, LINES, Apart, styled
 from jumpnet.reporting.quantities import Quantity
 
 MANY = 20  # with more pieces than this the interfaces are drawn fainter
@@ -46,6 +46,9 @@ def draw_line(axes: Axes, stretches: tuple[Run, ...], quantity: Quantity, colour
     if quantity.logarithmic:
         axes.set_yscale("log")
         _lift_floor(axes)
+    else:
+        axes.yaxis.set_major_formatter(Apart())
+        axes.yaxis.offsetText.set(fontsize=8, color=INK)
     axes.set_xlim(stretches[0].x[0], stretches[-1].x[-1])
     styled(axes, ylabel=quantity.title)
 

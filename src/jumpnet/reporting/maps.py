@@ -9,7 +9,7 @@ from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
 from jumpnet.geometry import Partition
-from jumpnet.reporting.canvas import INK, styled
+from jumpnet.reporting.canvas import INK, Apart, styled
 from jumpnet.reporting.grid import Grid, on_grid, outlines, thinned
 from jumpnet.reporting.outlines import rings_of
 from jumpnet.reporting.quantities import Quantity
@@ -48,7 +48,9 @@ def draw_map(axes: Axes, grid: Grid, values: np.ndarray, scale: Normalize, colou
 
 def draw_bar(figure: Figure, picture: AxesImage, places: list[Axes], scale: Normalize) -> None:
     """One colour bar for maps that share a scale."""
-    bar = figure.colorbar(picture, ax=places, shrink=0.86, aspect=24, pad=0.02)
+    numbers = None if isinstance(scale, LogNorm) else Apart()
+    bar = figure.colorbar(picture, ax=places, shrink=0.86, aspect=24, pad=0.02, format=numbers)
+    bar.ax.yaxis.offsetText.set(fontsize=8, color=INK)
     bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
     bar.ax.tick_params(labelsize=8, labelcolor=INK, length=2)
     if isinstance(scale, LogNorm):
@@ -89,7 +91,7 @@ def frame(axes: Axes, grid: Grid, title: str) -> None:
     """Equal scales, few ticks, no box around the map: the domain has its own outline."""
     first, second = grid.plane.axes
     styled(axes, title=title, xlabel=f"$x_{first + 1}$", ylabel=f"$x_{second + 1}$")
-    axes.yaxis.label.set_rotation(0)
+    axes.yaxis.label.set(rotation=0, ha="right", va="center")  # beside the numbers of the ticks, not across them
     axes.set_aspect("equal")
     axes.set_xlim(grid.extent[:2])
     axes.set_ylim(grid.extent[2:])

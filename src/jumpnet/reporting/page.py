@@ -29,15 +29,9 @@ from jumpnet.reporting.solution import plot_solution
 from jumpnet.reporting.statement import statement
 from jumpnet.reporting.streams import plot_streamlines
 from jumpnet.solution import Solution, TrustReport
+from jumpnet.solution.advice import advice
 from jumpnet.solution.report import Judged
 
-# What to do about a solution that is not converged.
-REMEDIES = {
-    "step": "try another seed, more steps or several trials",
-    "level": "try another seed, a larger tolerance, or a network (model=)",
-    "elements": "try a larger tolerance, or more time and unknowns (method=jn.FEM(...))",
-    "unbalanced": "try a smaller tolerance, or another method",
-}
 SHOWN_ELSEWHERE = ("method", "trials", "seconds")
 # The page may run its own script and show its own pictures; whatever else it might try, the browser refuses.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -48,19 +42,22 @@ VERSIONS = ("jax", "numpy", "scipy")
 class Context:
     """What a page can say beyond the solution: a title, a text, where the solution is stored, how it was made.
 
-    `tables` are further numbers, by heading: rows of a name and its text. `picture` and `domain` are the figures of the
-    solution and of its pieces if they have been drawn already, and `alarm` the headline of what fails (empty if
-    nothing does), if that is known already.
+    `quantities` are the numbers that were asked for, by name, each with its error; they come first. `tables` are
+    further numbers, by heading: rows of a name and its text. `heat` gives fluxes as heat flow, -A grad u. `picture` and
+    `domain` are the figures of the solution and of its pieces if they have been drawn already, and `alarm` the headline
+    of what fails (empty if nothing does), if that is known already.
     """
 
     title: str | None = None
     about: str = ""
     saved: str | None = None
     command: str | None = None
+    quantities: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     picture: Figure | None = None
     domain: Figure | None = None
     alarm: str | None = None
+    heat: bool = False
 
 
 def write_report(
@@ -79,10 +76,9 @@ def page(solution: Solution, title: str | None = None, context: Context = Contex
     alarm = report.alarm if context.alarm is None else context.alarm
     name = escape(title or context.title or f"Interface problem in {solution.dim}-D with {solution.pieces} pieces")
     sections = {
+        "Solution": _solution(solution, context),
+        "Trust": _tables(context.tables) + _residuals(report) + _seeds(report),
         "Problem": _problem(solution, context.domain),
-        "Solution": _solution(solution, context.picture),
-        "Trust": _residuals(report) + _seeds(report),
-        "Numbers": _tables(context.tables),
         "Course of the solve": _history(solution),
         "Provenance": _provenance(solution, context),
     }
@@ -93,7 +89,8 @@ def page(solution: Solution, title: str | None = None, context: Context = Contex
         f"<h1>{name}</h1>",
         _method(report),
         about,
-        _verdict(report, alarm),
+        _verdict(report, alarm, advice(solution) if alarm else ""),
+        _asked(context),
         _figures(report),
         f"<nav>{links}</nav>",
     ]
@@ -122,14 +119,12 @@ def checked_report(solution: Solution) -> TrustReport:
     return solution.report()
 
 
-def verdict(report: TrustReport, alarm: str | None = None) -> str:
+def verdict(report: TrustReport, alarm: str | None = None, remedy: str = "") -> str:
     """What the numbers mean, in plain words; `alarm` is the report's own if it is not given."""
     alarm = report.alarm if alarm is None else alarm
     words = [alarm or f"Converged: {report.status}."]
     if alarm:
-        way = report.unit if math.isfinite(report.loss) else "elements"
-        remedy = REMEDIES["unbalanced" if report.status.ok else way]
-        words.append(f"Treat the numbers below as provisional: {remedy}.")
+        words.append(f"Treat the numbers below as provisional{f': try {remedy}' if remedy else ''}.")
     if report.judged is not None:
         words.append(_of_judge(report.judged))
     elif math.isfinite(report.estimate):
@@ -164,9 +159,9 @@ def _method(report: TrustReport) -> str:
     return f'<p class="method">{escape(method[:1].upper() + method[1:])}</p>' if method else ""
 
 
-def _verdict(report: TrustReport, alarm: str) -> str:
+def _verdict(report: TrustReport, alarm: str, remedy: str) -> str:
     """The verdict; a headline in red where something fails."""
-    words = verdict(report, alarm)
+    words = verdict(report, alarm, remedy)
     if not alarm:
         return f'<p class="verdict">{escape(words)}</p>'
     rest = words.removeprefix(alarm).lstrip()
@@ -205,25 +200,37 @@ def _problem(solution: Solution, picture: Figure | None) -> str:
     return "\n".join(parts)
 
 
-def _solution(solution: Solution, picture: Figure | None) -> str:
+def _asked(context: Context) -> str:
+    """The numbers that were asked for, each with its error."""
+    if not context.quantities:
+        return ""
+    sign = "heat flow, −A∇u: what leaves through the boundary is positive" if context.heat else "A∇u, with this sign"
+    shown = _table(("", "value", "error"), ((name, *number) for name, number in context.quantities.items()))
+    return f'<h2 id="numbers">Numbers</h2>\n{shown}\n<p class="note">Fluxes are {sign}.</p>'
+
+
+def _solution(solution: Solution, context: Context) -> str:
+    """The map to look around in, other pictures, and the map again as a picture, folded away."""
     if solution.partition is None:
         return "<p>The geometry was a callable and could not be stored, so the solution cannot be drawn here.</p>"
-    drawn = picture or plot_solution(solution)
+    drawn = context.picture or plot_solution(solution)
     judged = solution.exact is None and is_judged(solution)
     words = "The solution, and its error as judged" if judged else "The solution and, where it is known, its error"
-    static = [(drawn, words), *_pictures(solution)]
-    return viewer(solution) + "\n".join(_embedded(figure, words) for figure, words in static)
+    still = f"<details><summary>The same as a picture</summary>{_embedded(drawn, words)}</details>"
+    others = "\n".join(_embedded(figure, text) for figure, text in _pictures(solution, context.heat))
+    return viewer(solution) + others + still
 
 
-def _pictures(solution: Solution) -> Iterator[tuple[Figure, str]]:
+def _pictures(solution: Solution, heat: bool = False) -> Iterator[tuple[Figure, str]]:
     """Further pictures that fit the solution, each with its caption."""
     known = bool(solution.tensors) and all(tensor is not None for tensor in solution.tensors)
     in_planes = " (in 3-D: in planes)" if solution.dim > 2 else ""
+    lines = f"Lines of the {'heat flow −A∇u' if heat else 'flux A∇u'} over u{in_planes}"
     beside = is_judged(solution) and solution.exact is not None  # else it is beside the solution already
     offered = [
         (partial(plot_solution, what="judged"), beside, "The error as judged, without the exact solution"),
         (plot_cuts, solution.dim == 3, "The solution on three planes"),
-        (plot_streamlines, known and solution.dim in (2, 3), f"Lines of the flux A∇u over u{in_planes}"),
+        (partial(plot_streamlines, heat=heat), known and solution.dim in (2, 3), lines),
         (plot_jumps, solution.dim in (2, 3), "Both sides of the interfaces and the jumps, along the arc length"),
         (plot_embedding, isinstance(solution.network, Shallow), "The label that the network uses for each piece"),
     ]

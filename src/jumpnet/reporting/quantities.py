@@ -26,6 +26,11 @@ class Quantity:
     logarithmic: bool = False
 
 
+def flux_names(dim: int) -> tuple[str, ...]:
+    """What tables and pages call the components of A grad u."""
+    return tuple(f"flux{k + 1}" for k in range(dim))
+
+
 def remembered(function: Values) -> Values:
     """The same function, which does not compute again what it has computed: u is drawn and is part of the error."""
     known: dict[tuple[bytes, bytes], np.ndarray] = {}

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
-from scipy.ndimage import binary_dilation, binary_erosion
+from scipy.ndimage import binary_dilation, binary_erosion, distance_transform_edt
 
 from jumpnet.errors import JumpnetError
 from jumpnet.fields.piecewise import piecewise_values
@@ -26,7 +26,7 @@ from jumpnet.geometry.shape import Shape
 from jumpnet.reporting.curves import Curve, interface_curves
 from jumpnet.reporting.grid import Grid, Plane, make_grid, planes
 from jumpnet.reporting.lines import runs
-from jumpnet.reporting.quantities import has_residual, is_judged
+from jumpnet.reporting.quantities import flux_names, has_residual, is_judged
 from jumpnet.solution import Solution
 
 RESOLUTION = {1: 1200, 2: 280, 3: 160}  # points along the longer side
@@ -64,7 +64,7 @@ def parts_of(solution: Solution) -> tuple[Part, ...]:
     """The numbers shown of a solution: u, the components of the flux, and the signed errors and residual if known."""
     found: list[Part] = [(("u",), solution)]
     if all(tensor is not None for tensor in solution.tensors):
-        found.append((tuple(f"flux{k + 1}" for k in range(solution.dim)), solution.flux))
+        found.append((flux_names(solution.dim), solution.flux))
     if (exact := solution.exact) is not None:
         found.append((("error",), lambda x, p: solution(x, p) - piecewise_values(exact, x, p)))
     if is_judged(solution):
@@ -77,7 +77,7 @@ def parts_of(solution: Solution) -> tuple[Part, ...]:
 def quantities_of(parts: tuple[Part, ...]) -> list[dict[str, Any]]:
     """What the page offers to draw: how each follows from the parts."""
     names = [name for names, _ in parts for name in names]
-    fluxes = [name for name in names if name.startswith("flux")]
+    fluxes = [name for name in flux_names(len(names)) if name in names]
     offered = [{"key": "u", "title": "u", "parts": ["u"], "kind": "plain", "colours": "viridis"}]
     if fluxes:
         offered.append({"key": "flux", "title": "|A∇u|", "parts": fluxes, "kind": "norm", "colours": "plasma"})
@@ -125,6 +125,7 @@ class _Values:
 
     def __init__(self, solution: Solution, parts: tuple[Part, ...], offered: list[dict[str, Any]]) -> None:
         self.dim, self.parts, self.offered, self.partition = solution.dim, parts, offered, solution.partition
+        self.solution = solution
         self.seen: dict[str, list[np.ndarray]] = {q["key"]: [] for q in offered}
         self.patches: list[tuple[Grid, int, tuple[slice, slice], np.ndarray]] = []
 
@@ -139,6 +140,23 @@ class _Values:
                     columns = self._inside(part, len(names), x, piece)
             found |= dict(zip(names, columns.T, strict=True))
         return found
+
+    def around(self, x: np.ndarray, piece: int, inside: np.ndarray, nearest: np.ndarray) -> dict[str, np.ndarray]:
+        """Each part at points of a piece and some beyond it; `nearest` is for each the nearest of those inside.
+
+        Finite elements end with their piece: u goes on along its gradient, the rest as it is at the nearest point.
+        """
+        own = np.full(len(x), piece)
+        confined = ("u", "flux1", "error") if self.solution.confined else ()
+        ending = [part for part in self.parts if part[0][0] in (*confined, "judged")]
+        found = _Values(self.solution, tuple(part for part in self.parts if part not in ending), [])(x, own)
+        known = _Values(self.solution, tuple(ending), [])(x[inside], own[inside])
+        found |= {name: values[nearest] for name, values in known.items()}
+        if self.solution.confined and not inside.all():
+            at = nearest[~inside]
+            slope = self.solution.grad(x[inside], piece)[at]
+            found["u"][~inside] += np.sum(slope * (x[~inside] - x[inside][at]), axis=1)
+        return {name: found[name] for names, _ in self.parts for name in names}
 
     def _inside(
         self, part: Callable[[np.ndarray, np.ndarray], np.ndarray], width: int, x: np.ndarray, piece: np.ndarray
@@ -233,7 +251,7 @@ def _patch(partition: Partition, grid: Grid, piece: int, blob: Blob, values: _Va
     mask, inside = needed[window], (grid.label == piece)[window]
     part = Grid(grid.plane, grid.x[window[1]], grid.y[window[0]], grid.label[window])
     points = part.points(mask)
-    found = values(points, np.full(len(points), piece))
+    found = values.around(points, int(piece), inside[mask], _nearest(part, inside)[mask])
     values.see({name: value[inside[mask]] for name, value in found.items()})
     entry: dict[str, Any] = {"piece": int(piece), "window": [window[1].start, window[0].start, *mask.shape[::-1]]}
     if piece > 0:
@@ -248,6 +266,14 @@ def _patch(partition: Partition, grid: Grid, piece: int, blob: Blob, values: _Va
         if name == "u":
             values.patches.append((grid, int(piece), window, whole))
     return entry
+
+
+def _nearest(part: Grid, inside: np.ndarray) -> np.ndarray:
+    """For each point of a grid the nearest of those inside, by its number among them."""
+    steps = part.y[1] - part.y[0], part.x[1] - part.x[0]
+    nearest = np.asarray(distance_transform_edt(~inside, sampling=steps, return_distances=False, return_indices=True))
+    rows, columns = nearest
+    return (np.cumsum(inside.ravel()) - 1).reshape(inside.shape)[rows, columns]
 
 
 def _level(shape: Shape, part: Grid, inside: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -291,7 +317,7 @@ def _through(side: dict[str, np.ndarray], normals: np.ndarray) -> np.ndarray:
     """A grad u . n, nan where the flux is not known."""
     if "flux1" not in side:
         return np.full(len(normals), np.nan)
-    flux = np.column_stack([side[f"flux{k + 1}"] for k in range(normals.shape[1])])
+    flux = np.column_stack([side[name] for name in flux_names(normals.shape[1])])
     return np.einsum("ni,ni->n", flux, normals)
 
 

@@ -19,6 +19,8 @@ from jumpnet.solution import Solution
 # Points along the longer side, by dimension; beyond three a point costs much more.
 RESOLUTION = {1: 2000, 2: 500, 3: 320}
 PANEL = 4.0  # inches, the longer side of a map
+ALONE = 5.6  # the same of a map that is alone in its figure: as wide as a page
+TITLE = 0.35  # inches for a title above all
 
 
 def plot_solution(
@@ -47,6 +49,7 @@ def plot_solution(
         figure = _maps(partition, chosen, grids)
     if title:
         figure.suptitle(title, fontsize=12, color=INK)
+        figure.set_figheight(figure.get_figheight() + TITLE)  # which the maps would lose otherwise, and their width too
     return finished(figure, path)
 
 
@@ -83,7 +86,7 @@ def map_axes(quantities: int, grids: list[Grid]) -> tuple[Figure, np.ndarray]:
     """A figure with a row of axes for each quantity: side by side in 2-D; in 3-D a row of planes for each."""
     sides = np.array([[g.extent[1] - g.extent[0], g.extent[3] - g.extent[2]] for g in grids])
     if len(grids) == 1:
-        width, height = PANEL * sides[0] / sides[0].max()
+        width, height = (PANEL if quantities > 1 else ALONE) * sides[0] / sides[0].max()
         figure = new_figure((width + 1.2) * quantities, height + 0.7)
         places = figure.subplots(1, quantities, squeeze=False).T
     else:

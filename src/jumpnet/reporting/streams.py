@@ -16,6 +16,8 @@ from jumpnet.solution import Solution
 
 DENSITY = 1.3  # of lines; 1 is matplotlib's
 FAINTEST = 1e-3
+# By whether the lines are those of heat flow.
+_TITLES = {False: r"$u$ and lines of the flux $A \nabla u$", True: r"$u$ and lines of the heat flow $-A \nabla u$"}
 COARSER = 2.5  # the grid of the vectors beside that of the colours
 
 
@@ -25,8 +27,12 @@ def plot_streamlines(
     *,
     resolution: int | None = None,
     at: ArrayLike | None = None,
+    heat: bool = False,
 ) -> Figure:
-    """Streamlines of A grad u over the map of u; in 3-D of its part in each of three planes through `at`."""
+    """Streamlines of A grad u over the map of u; in 3-D of its part in each of three planes through `at`.
+
+    With `heat` they are those of -A grad u, from hot to cold.
+    """
     partition = drawable(solution)
     if partition.dim == 1:
         raise SolutionError("in one dimension a flux has no streamlines; plot it with solution.plot(what='flux').")
@@ -44,7 +50,7 @@ def plot_streamlines(
         coarse = make_grid(partition, grid.plane, max(round(points / COARSER), 20))
         inside = coarse.label >= 0
         flux = np.full((partition.dim, *inside.shape), np.nan)
-        flux[:, inside] = solution.flux(coarse.points(inside), coarse.label[inside]).T
+        flux[:, inside] = (-1.0 if heat else 1.0) * solution.flux(coarse.points(inside), coarse.label[inside]).T
         shown = [np.ma.masked_invalid(flux[k]) for k in grid.plane.axes]
         largest = np.nanmax(np.abs(flux)) if inside.any() else np.inf
         # A flux that only passes through the plane has no lines in it: what is left of it there is rounding.
@@ -52,9 +58,9 @@ def plot_streamlines(
             axes.streamplot(
                 coarse.x, coarse.y, *shown, color="white", linewidth=0.9, density=DENSITY, arrowsize=0.9
             )  # fmt: skip
-        frame(axes, grid, grid.plane.name or r"$u$ and lines of the flux $A \nabla u$")
+        frame(axes, grid, grid.plane.name or _TITLES[heat])
         if axes is places[-1]:
             draw_bar(figure, picture, list(places), scale)
     if len(grids) > 1:
-        figure.suptitle(r"$u$ and lines of the flux $A \nabla u$", fontsize=10, color=INK)
+        figure.suptitle(_TITLES[heat], fontsize=10, color=INK)
     return finished(figure, path)

@@ -1,10 +1,16 @@
 """Rows: the table of linear functionals that everything after the problem works on."""
 
+from jumpnet.rows.conditions import BETWEEN_PIECES, ON_BOUNDARY, ON_CUTS, ConditionKey, Kind, group_of
 from jumpnet.rows.equations import cuts, equations, on_surfaces, traced_cuts, values
 from jumpnet.rows.table import Layout, Rows, Run, Sites, combined, joined, row_family, select, stack
 from jumpnet.rows.weights import Weights, balanced_size, functional_size, weigh
 
 __all__ = [
+    "BETWEEN_PIECES",
+    "ON_BOUNDARY",
+    "ON_CUTS",
+    "ConditionKey",
+    "Kind",
     "Layout",
     "Rows",
     "Run",
@@ -15,6 +21,7 @@ __all__ = [
     "cuts",
     "equations",
     "functional_size",
+    "group_of",
     "joined",
     "on_surfaces",
     "row_family",

@@ -9,12 +9,15 @@ from jaxtyping import Float, Int
 from jumpnet.collocation import Collocation
 from jumpnet.geometry.cuts import Cuts
 from jumpnet.problem import Problem, Supplement
+from jumpnet.rows.conditions import ConditionKey, Kind
 from jumpnet.rows.table import Rows, row_family, stack
 
 # How far inside the box a periodic side's pieces are looked for, relative to the domain.
 INWARD = 1e-9
 # Of the row that fixes the mean.
 MEAN_POINTS, MEAN_SEED = 256, 35
+# The groups of conditions in the order of the text books.
+ORDER = ("pde", "boundary", "jump", "flux", "cut", "data", "mean")
 
 
 def equations(problem: Problem, points: Collocation) -> Rows:
@@ -37,13 +40,16 @@ def _on_surfaces(problem: Problem, points: Collocation) -> Iterator[Rows]:
 def values(u: Float[np.ndarray, " n"], x: Float[np.ndarray, "n d"], piece: Int[np.ndarray, " n"]) -> Rows:
     """Function approximation: u is given at points."""
     pieces = np.unique(piece)
-    return stack(row_family(f"value {p}", u[piece == p], (x[piece == p], int(p), 1.0, 0.0, 0.0)) for p in pieces)
+    return stack(
+        row_family(ConditionKey(Kind.VALUE, (p,)), u[piece == p], (x[piece == p], p, 1.0, 0.0, 0.0))
+        for p in pieces.tolist()
+    )
 
 
 def _kind(rows: Rows) -> tuple[int, int]:
-    """Kinds in the order of the text books, Dirichlet before Neumann: few runs make a small compiled program."""
-    kind = ["pde", "boundary", "jump", "flux", "cut", "data", "mean"].index(rows.terms[0].split()[0])
-    return kind, int(kind == 1 and bool(np.any(rows.sites.a1)))
+    """Groups in the order of the text books, Dirichlet before Neumann: few runs make a small compiled program."""
+    group = rows.terms[0].kind.group
+    return ORDER.index(group), int(group == "boundary" and bool(np.any(rows.sites.a1)))
 
 
 def _pde(problem: Problem, points: Collocation) -> Iterator[Rows]:
@@ -52,7 +58,7 @@ def _pde(problem: Problem, points: Collocation) -> Iterator[Rows]:
         x = points.interior[points.piece == piece]
         if len(x):
             A, div_A, lam, f = problem.pde(piece, x)
-            yield row_family(f"pde {piece}", f, (x, piece, -lam, div_A, A))
+            yield row_family(ConditionKey(Kind.PDE, (piece,)), f, (x, piece, -lam, div_A, A))
 
 
 def _boundary(problem: Problem, points: Collocation) -> Iterator[Rows]:
@@ -66,14 +72,15 @@ def _boundary(problem: Problem, points: Collocation) -> Iterator[Rows]:
             continue
         x, n, piece = points.boundary[mine], points.boundary_normal[mine], points.boundary_piece[mine]
         kind, alpha, g = problem.boundary_data(part, x, n, piece)
-        term = part if part == "boundary" else f"boundary {part}"  # a boundary in one part has only this name
+        # A boundary in one part has only this name.
+        key = ConditionKey(Kind.BOUNDARY, part=None if part == "boundary" else part)
         if kind == "periodic":
             continue
         if kind == "dirichlet":
-            yield row_family(term, g, (x, piece, 1.0, 0.0, 0.0))
+            yield row_family(key, g, (x, piece, 1.0, 0.0, 0.0))
         else:
             conormal = _conormals(problem, piece, x, n)
-            yield row_family(term, g, (x, piece, alpha if kind == "robin" else 0.0, conormal, 0.0))
+            yield row_family(key, g, (x, piece, alpha if kind == "robin" else 0.0, conormal, 0.0))
 
 
 def _periodic(problem: Problem, points: Collocation) -> Iterator[Rows]:
@@ -96,11 +103,13 @@ def _periodic(problem: Problem, points: Collocation) -> Iterator[Rows]:
         first, second = parts.label(below + step), parts.label(above - step)
         normals = np.broadcast_to(along, x.shape)
         v = problem.boundary_data(low_part, below, normals, first)[2]
-        name = f"boundary x{axis + 1}"
-        yield row_family(f"{name} value", v, (above, second, 1.0, 0.0, 0.0), (below, first, -1.0, 0.0, 0.0))
+        value_key, flux_key = (
+            ConditionKey(kind, part=f"x{axis + 1}") for kind in (Kind.PERIODIC_VALUE, Kind.PERIODIC_FLUX)
+        )
+        yield row_family(value_key, v, (above, second, 1.0, 0.0, 0.0), (below, first, -1.0, 0.0, 0.0))
         flux = [_conormals(problem, piece, at, normals) for at, piece in ((above, second), (below, first))]
         yield row_family(
-            f"{name} flux", np.zeros(len(x)), (above, second, 0.0, flux[0], 0.0), (below, first, 0.0, -flux[1], 0.0)
+            flux_key, np.zeros(len(x)), (above, second, 0.0, flux[0], 0.0), (below, first, 0.0, -flux[1], 0.0)
         )
 
 
@@ -113,20 +122,22 @@ def _jumps(problem: Problem, points: Collocation) -> Iterator[Rows]:
         v, w = problem.jump_data((a, b), x, n)
         half = 0.5 * problem.resistance((a, b), x)[:, None]
         flux_a, flux_b = _conormal(problem, a, x, n), _conormal(problem, b, x, n)
-        yield row_family(f"jump {a}-{b}", v, (x, a, 1.0, -half * flux_a, 0.0), (x, b, -1.0, -half * flux_b, 0.0))
-        yield row_family(f"flux {a}-{b}", w, (x, a, 0.0, flux_a, 0.0), (x, b, 0.0, -flux_b, 0.0))
+        jump, flux = (ConditionKey(kind, (a, b)) for kind in (Kind.JUMP, Kind.FLUX))
+        yield row_family(jump, v, (x, a, 1.0, -half * flux_a, 0.0), (x, b, -1.0, -half * flux_b, 0.0))
+        yield row_family(flux, w, (x, a, 0.0, flux_a, 0.0), (x, b, 0.0, -flux_b, 0.0))
 
 
 def cuts(problem: Problem, cuts: Cuts) -> Rows:
     """[u] = 0 and [A grad u . n] = 0 where a piece is cut into cells; sites are in cells, not in pieces."""
     families = []
-    for piece in np.unique(cuts.piece):
+    for piece in np.unique(cuts.piece).tolist():
         mine = cuts.piece == piece
         x, low, high = cuts.x[mine], cuts.low[mine], cuts.high[mine]
-        flux = _conormal(problem, int(piece), x, cuts.normal[mine])
+        flux = _conormal(problem, piece, x, cuts.normal[mine])
         zero = np.zeros(len(x))
-        families.append(row_family(f"cut {piece}", zero, (x, low, 1.0, 0.0, 0.0), (x, high, -1.0, 0.0, 0.0)))
-        families.append(row_family(f"cut flux {piece}", zero, (x, low, 0.0, flux, 0.0), (x, high, 0.0, -flux, 0.0)))
+        of_values, of_fluxes = (ConditionKey(kind, (piece,)) for kind in (Kind.CUT, Kind.CUT_FLUX))
+        families.append(row_family(of_values, zero, (x, low, 1.0, 0.0, 0.0), (x, high, -1.0, 0.0, 0.0)))
+        families.append(row_family(of_fluxes, zero, (x, low, 0.0, flux, 0.0), (x, high, 0.0, -flux, 0.0)))
     return stack(families)
 
 
@@ -145,12 +156,13 @@ def traced_cuts(problem: Problem, cuts: Cuts, trace: np.ndarray, size: np.ndarra
         for sides in ((cuts.low, cuts.high), *((one, one) for one in (cuts.x, cuts.piece, flux, trace)))
     )
     scale, zero = np.abs(flux).max(axis=1) / np.tile(size, 2), np.zeros(len(x))
-    values = row_family("cut", zero, (x, cell, 1.0, 0.0, 0.0), (x, value, -1.0, 0.0, 0.0))
-    fluxes = row_family("cut flux", zero, (x, cell, 0.0, flux, 0.0), (x, value + 1, -scale, 0.0, 0.0))
+    values = row_family(ConditionKey(Kind.CUT), zero, (x, cell, 1.0, 0.0, 0.0), (x, value, -1.0, 0.0, 0.0))
+    fluxes = row_family(ConditionKey(Kind.CUT_FLUX), zero, (x, cell, 0.0, flux, 0.0), (x, value + 1, -scale, 0.0, 0.0))
     cells, first, term = np.unique(cell, return_index=True, return_inverse=True)
-    names = [f"{one} {of}" for one, of in zip(cells.tolist(), piece[first].tolist(), strict=True)]
+    places = list(zip(piece[first].tolist(), cells.tolist(), strict=True))
     return stack(
-        replace(rows, term=term, terms=tuple(f"{rows.terms[0]} {name}" for name in names)) for rows in (values, fluxes)
+        replace(rows, term=term, terms=tuple(ConditionKey(rows.terms[0].kind, (of,), one) for of, one in places))
+        for rows in (values, fluxes)
     )
 
 
@@ -159,10 +171,10 @@ def _data(problem: Problem) -> Iterator[Rows]:
     data = problem.data
     if data is None:
         return
-    for piece in np.unique(data.piece):
+    for piece in np.unique(data.piece).tolist():
         mine = data.piece == piece
         w = data.weight[mine]
-        rows = row_family(f"data {piece}", data.u[mine], (data.x[mine], int(piece), 1.0, 0.0, 0.0))
+        rows = row_family(ConditionKey(Kind.DATA, (piece,)), data.u[mine], (data.x[mine], piece, 1.0, 0.0, 0.0))
         yield rows.weighted(w)
 
 
@@ -178,7 +190,7 @@ def _mean(problem: Problem) -> Iterator[Rows]:
     x, labels = parts.sample_interior(MEAN_POINTS, seed=MEAN_SEED)
     piece = int(np.argmax(np.bincount(labels, minlength=parts.size)))
     x = x[labels == piece]
-    one = row_family(f"mean {piece}", np.zeros(len(x)), (x, piece, 1 / len(x), 0.0, 0.0))
+    one = row_family(ConditionKey(Kind.MEAN, (piece,)), np.zeros(len(x)), (x, piece, 1 / len(x), 0.0, 0.0))
     yield Rows(one.sites, np.array([len(x)]), np.array([problem.mean]), np.ones(1), np.zeros(1, int), one.terms)
 
 

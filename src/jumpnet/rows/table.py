@@ -17,6 +17,8 @@ import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from jumpnet.rows.conditions import ConditionKey
+
 Arrays = Array | np.ndarray
 
 
@@ -55,8 +57,8 @@ class Sites:
 class Rows:
     """Equations: `counts[i]` consecutive sites belong to row i.
 
-    `term[i]` is the index into `terms` of the family the row belongs to ("pde 0", "jump 0-1", ...), so that losses can
-    be reported family by family. `weight` multiplies the row when it becomes part of a least-squares system; the
+    `term[i]` is the index into `terms` of the condition that the row states, so that losses can be reported condition
+    by condition. `weight` multiplies the row when it becomes part of a least-squares system; the
     table itself stays physical.
     """
 
@@ -65,7 +67,7 @@ class Rows:
     rhs: Float[np.ndarray, " rows"]
     weight: Float[np.ndarray, " rows"]
     term: Int[np.ndarray, " rows"]
-    terms: tuple[str, ...]
+    terms: tuple[ConditionKey, ...]
 
     def __len__(self) -> int:
         return len(self.rhs)
@@ -83,6 +85,11 @@ class Rows:
         return tuple(Run(int(self.counts[a]), int(b - a), int(order[a])) for a, b in pairwise(starts))
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """What reports call the conditions."""
+        return tuple(map(str, self.terms))
+
+    @property
     def row_of_site(self) -> Int[np.ndarray, " sites"]:
         """The row each site belongs to."""
         return np.repeat(np.arange(len(self)), self.counts)
@@ -93,7 +100,7 @@ class Rows:
 
 
 def row_family(
-    name: str,
+    key: ConditionKey,
     rhs: Float[np.ndarray, " rows"],
     *sides: tuple[np.ndarray, int | np.ndarray, np.ndarray | float, np.ndarray | float, np.ndarray | float],
 ) -> Rows:
@@ -110,20 +117,21 @@ def row_family(
         else:
             a2[:, k] = hessian
     sites = Sites(x.reshape(-1, d), cell.ravel(), a0.ravel(), a1.reshape(-1, d), a2.reshape(-1, d, d))
-    return Rows(sites, np.full(m, count), rhs, np.ones(m), np.zeros(m, int), (name,))
+    return Rows(sites, np.full(m, count), rhs, np.ones(m), np.zeros(m, int), (key,))
 
 
 def stack(families: Iterable[Rows]) -> Rows:
-    """All families in one table; families of the same name become one term."""
+    """All families in one table; families of the same condition become one term."""
     families = [f for f in families if len(f)]
-    names: list[str] = []
+    place: dict[ConditionKey, int] = {}
     for family in families:
-        names += [name for name in family.terms if name not in names]
+        for key in family.terms:
+            place.setdefault(key, len(place))
 
-    term = [np.array([names.index(name) for name in f.terms])[f.term] for f in families]
+    term = [np.array([place[key] for key in f.terms])[f.term] for f in families]
     counts, rhs, weight = ([getattr(f, key) for f in families] for key in ("counts", "rhs", "weight"))
     counts, rhs, weight, term = (np.concatenate(parts) for parts in (counts, rhs, weight, term))
-    return Rows(joined([f.sites for f in families]), counts, rhs, weight, term, tuple(names))
+    return Rows(joined([f.sites for f in families]), counts, rhs, weight, term, tuple(place))
 
 
 def joined(sites: Sequence[Sites]) -> Sites:
@@ -134,7 +142,9 @@ def joined(sites: Sequence[Sites]) -> Sites:
     return Sites(x, cell, a0, a1, a2)
 
 
-def combined(rows: Rows, group: Int[np.ndarray, " rows"], factor: Float[np.ndarray, " rows"], name: str) -> Rows:
+def combined(
+    rows: Rows, group: Int[np.ndarray, " rows"], factor: Float[np.ndarray, " rows"], key: ConditionKey
+) -> Rows:
     """Sums of rows times factors, one for each group of neighbours with the same number; those below 0 are left out."""
     kept = select(rows, group >= 0)
     group, factor = group[group >= 0], factor[group >= 0]
@@ -143,7 +153,7 @@ def combined(rows: Rows, group: Int[np.ndarray, " rows"], factor: Float[np.ndarr
     s = kept.sites
     sites = replace(s, a0=s.a0 * of_site, a1=s.a1 * of_site[:, None], a2=s.a2 * of_site[:, None, None])
     counts, rhs = (np.add.reduceat(one, starts) if len(starts) else one for one in (kept.counts, kept.rhs * factor))
-    return Rows(sites, counts, rhs, np.ones(len(starts)), np.zeros(len(starts), int), (name,))
+    return Rows(sites, counts, rhs, np.ones(len(starts)), np.zeros(len(starts), int), (key,))
 
 
 def select(rows: Rows, keep: Bool[np.ndarray, " rows"]) -> Rows:

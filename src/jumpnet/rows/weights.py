@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jumpnet.errors import ModelError
+from jumpnet.rows.conditions import ConditionKey
 from jumpnet.rows.table import Rows
 
 Weights = Literal["equilibrated", "balanced", "paper"]
@@ -74,7 +75,7 @@ def _not_vanishing(size: np.ndarray) -> np.ndarray:
 
 def _family_size(rows: Rows) -> Float[np.ndarray, " rows"]:
     """How many rows share the mean a row is part of: all interior points, all boundary points, each interface's."""
-    groups = [name if name.startswith(("jump", "flux")) else name.split()[0] for name in rows.terms]
-    group_of_term = np.unique(groups, return_inverse=True)[1]
+    number: dict[ConditionKey | str, int] = {}
+    group_of_term = np.array([number.setdefault(key.family, len(number)) for key in rows.terms], int)
     group = group_of_term[rows.term]
     return np.bincount(group)[group].astype(float)

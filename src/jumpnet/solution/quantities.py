@@ -72,12 +72,12 @@ def net_flux(solution: Solution, over: Pair | str) -> Integral:
     return places_of(solution).on_interface((a, b), _normal_flux)
 
 
-def integral(solution: Solution, piece: int | None = None) -> Integral:
+def integral(solution: Solution, piece: int | str | None = None) -> Integral:
     """The integral of u over a piece or the domain."""
     return _inside(solution, piece, lambda at: at.u())
 
 
-def mean(solution: Solution, piece: int | None = None) -> Integral:
+def mean(solution: Solution, piece: int | str | None = None) -> Integral:
     """The mean of u over a piece or the domain."""
     volume = _inside(solution, piece, lambda at: np.ones(len(at.x))).value
     about = integral(solution, piece).value / volume
@@ -86,7 +86,7 @@ def mean(solution: Solution, piece: int | None = None) -> Integral:
     return Integral(about, 0.0, abs(about)) + deviation.scaled(1.0 / volume)
 
 
-def energy(solution: Solution, piece: int | None = None) -> Integral:
+def energy(solution: Solution, piece: int | str | None = None) -> Integral:
     """The integral of (grad u . A grad u + lam u^2)/2 over a piece or the domain."""
     problem = _problem(solution)
 
@@ -206,10 +206,10 @@ def _normal_flux(at: Places) -> np.ndarray:
     return np.sum(at.flux() * at.normals, axis=1)
 
 
-def _inside(solution: Solution, piece: int | None, density: Density) -> Integral:
+def _inside(solution: Solution, piece: int | str | None, density: Density) -> Integral:
     """The integral of a density over a piece or all of them."""
     parts, places = _partition(solution), places_of(solution)
-    pieces = range(parts.size) if piece is None else (parts._piece(piece),)
+    pieces = range(parts.size) if piece is None else (parts.piece_number(piece),)
     return sum((places.in_piece(p, density) for p in pieces), NOTHING)
 
 

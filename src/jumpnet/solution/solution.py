@@ -32,6 +32,7 @@ from jumpnet.solution.report import Errors, Judged, Residual, TrustReport
 
 if TYPE_CHECKING:
     from jumpnet.geometry.rules import Integral
+    from jumpnet.solution.lines import Probe
     from jumpnet.solution.quantities import Balance
 
 Pieces = int | Sequence[int] | np.ndarray
@@ -79,6 +80,11 @@ class Solution:
     def _voxels(self) -> VoxelField | None:
         """The finite volumes on voxels, where that is what the solution is."""
         return voxels_of(self.network)
+
+    @property
+    def confined(self) -> bool:
+        """Whether u ends where its pieces do, as finite elements; other functions go on beyond."""
+        return self._elements is not None
 
     @property
     def unit(self) -> str:
@@ -161,14 +167,40 @@ class Solution:
 
         return net_flux(self, over)
 
-    def mean(self, piece: int | None = None) -> "Integral":
-        """The mean of u over a piece, or over the domain."""
+    def heat_flow(self, over: tuple[int, int] | str) -> "Integral":
+        """The heat -A grad u . n that leaves through a part of the boundary, or flows from b to a over (a, b)."""
+        return self.net_flux(over).scaled(-1.0)
+
+    def integral(self, f: Any = None, over: Any = None) -> "Integral":
+        """The integral of u, or of one's own f, over a piece, an interface, a part of the boundary, or the domain.
+
+        `f` is a formula in x1, x2, ... and u, or a function of the points (n, d), of (x, u) or of (x, u, grad u) that
+        returns (n,). `over` is a piece by number or name, a list of them, a pair of pieces for their interface (seen
+        from the first), or the name of a part of the boundary.
+
+        Example: `solution.integral("u**2", over="disk")`, `solution.integral(lambda x, u: x[:, 0] * u, over="top")`.
+        """
+        from jumpnet.solution.integrals import integral
+
+        return integral(self, f, over)
+
+    def along(self, start: ArrayLike, end: ArrayLike, count: int = 101) -> "Probe":
+        """u and the flux at `count` points of a line, with their distance `s` from its start; nan outside the domain.
+
+        Example: `line = solution.along((-1, 0), (1, 0))`, then `line.s`, `line.u`, `line.piece`, `line.columns()`.
+        """
+        from jumpnet.solution.lines import along
+
+        return along(self, start, end, count)
+
+    def mean(self, piece: int | str | None = None) -> "Integral":
+        """The mean of u over a piece, by number or name, or over the domain."""
         from jumpnet.solution.quantities import mean
 
         return mean(self, piece)
 
-    def energy(self, piece: int | None = None) -> "Integral":
-        """The integral of (grad u . A grad u + lam u^2)/2 over a piece, or over the domain."""
+    def energy(self, piece: int | str | None = None) -> "Integral":
+        """The integral of (grad u . A grad u + lam u^2)/2 over a piece, by number or name, or over the domain."""
         from jumpnet.solution.quantities import energy
 
         return energy(self, piece)

@@ -21,9 +21,10 @@ from jumpnet.fe.features import FieldFunction
 from jumpnet.fe.first import first_mesh
 from jumpnet.fe.fitting import fitted
 from jumpnet.fe.mesh import Mesh
+from jumpnet.fe.small import least_eigenvalue
 from jumpnet.fe.space import Space
 from jumpnet.judge.adaptivity import MOST_LAYERS, graded_vertices
-from jumpnet.judge.defects import Answer, Elements, Smooth, Zero, on_surfaces
+from jumpnet.judge.defects import Answer, Elements, Smooth, Zero, coefficients, on_surfaces
 from jumpnet.judge.level import Level, solved, up_to_a_constant
 from jumpnet.optim import Record, Status
 from jumpnet.problem import Problem, Supplement
@@ -40,6 +41,8 @@ LAYERS = 4
 MANY = 40
 # Orders: the first, the one up to which no elements are cut, the highest, and how far apart they are.
 FIRST, ENOUGH, MOST, STEP = 2, {2: 4, 3: 5}, {2: 8, 3: 5}, {2: 2, 3: 1}
+# Radians of a wave for each degree of an element, at most, in the first space (heuristic).
+PER_DEGREE = 0.6
 # The power of the number of unknowns by which the next space is expected to take longer.
 GROWTH = {2: 1.3, 3: 1.3}
 # Differences that fall by more than this from space to space are not taken at their word (heuristic).
@@ -89,9 +92,9 @@ class Refinement:
     def __init__(self, problem: Problem, options: FEM, seconds: float = np.inf, report: Report | None = None):
         self._report = report
         self.problem, self._options, self._seconds, self._began = problem, options, seconds, time.perf_counter()
-        first = first_mesh(problem, _size(problem, options, ACROSS[problem.dim]), CURVED[problem.dim])
+        first = first_mesh(problem, _size(problem, options, ACROSS[problem.dim]), CURVED[problem.dim], seconds)
         self._meshes = Refined(problem, first)
-        self._order = options.order or FIRST
+        self._order = options.order or _first_order(problem, self._meshes.mesh)
         self._stages: list[Stage] = []
         self._idle = 0
 
@@ -192,6 +195,18 @@ class Refined:
 def _size(problem: Problem, options: FEM, across: int) -> float:
     lower, upper = problem.partition.bounds
     return options.size or float(np.max(upper - lower)) / across
+
+
+def _first_order(problem: Problem, mesh: Mesh) -> int:
+    """The order of the first space: higher where waves (lam < 0) are short for its elements.
+
+    Below one degree for each half wave nothing is resolved, and differences of spaces say nothing.
+    """
+    at = coefficients(problem, mesh, np.full((1, mesh.dim), 1.0 / (mesh.dim + 1)))
+    wave = np.sqrt(np.maximum(-at.lam, 0.0) / least_eigenvalue(at.A))[:, 0]
+    wanted = float((wave * mesh.size).max()) / PER_DEGREE
+    steps = int(np.ceil(max(wanted - FIRST, 0.0) / STEP[mesh.dim]))
+    return min(FIRST + steps * STEP[mesh.dim], MOST[mesh.dim])
 
 
 def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from jumpnet.fe.simplex import gauss
-from jumpnet.fe.small import determinants, solutions
+from jumpnet.fe.small import determinant, solved
 from jumpnet.judge.level import Level
 
 # The part of the squared indicators that the marked elements have together (Doerfler).
@@ -58,7 +58,7 @@ def _energy(level: Level, values: Float[np.ndarray, "m nodes"]) -> Float[np.ndar
     xi, w = gauss(mesh.dim, level.count)
     J = mesh.jacobians(xi)
     slope = np.einsum("qkj,mk->mqj", basis.gradient(xi), values)
-    gradient = solutions(np.swapaxes(J, 2, 3), slope)
+    gradient = solved(np.swapaxes(J, 2, 3), slope)
     square = np.einsum("mqi,mqij,mqj->mq", gradient, volume.A, gradient, optimize=True)
     square += np.abs(volume.lam) * (values @ basis.value(xi).T) ** 2
-    return np.sqrt(np.sum(w * np.abs(determinants(J)) * square, axis=1))
+    return np.sqrt(np.sum(w * np.abs(determinant(J)) * square, axis=1))

@@ -11,8 +11,10 @@ function number(value, digits = 7) {
   return text.replaceAll("-", "−").replace("e+", "e");
 }
 
-function short(value) {
-  return number(value, 4);
+// With as many digits as tell the numbers of a scale apart, where they differ by little: 24.9990, 25.0000, 25.0010.
+function short(value, range = [value]) {
+  const spread = Math.max(...range) - Math.min(...range), size = Math.max(...range.map(Math.abs));
+  return number(value, spread > 0 ? Math.max(4, Math.min(13, Math.ceil(Math.log10(size / spread)) + 3)) : 4);
 }
 
 class Viewer {
@@ -106,7 +108,7 @@ class Viewer {
     const [low, high] = quantity.range;
     const middle = quantity.kind === "log" ? Math.sqrt(low * high) : (low + high) / 2;
     for (const [name, value] of [["low", low], ["middle", middle], ["high", high]])
-      this.find(name).textContent = short(value);
+      this.find(name).textContent = short(value, quantity.kind === "log" ? [value] : quantity.range);
     this.find("shown").textContent = quantity.title + (quantity.kind === "log" ? ", logarithmic" : "");
   }
 

@@ -26,9 +26,13 @@ function ticks(low, high, count) {
   return found;
 }
 
+// As many digits as tell a tick from the next one: 25.0001 and 25.0002, never 25.00 twice.
 function tickText(value, step) {
-  const digits = Math.max(0, Math.min(12, -Math.floor(Math.log10(step) + 1e-9)));
-  return Math.abs(value) < 1e-12 * step ? "0" : Math.abs(value) >= 1e5 || step < 1e-5 ? value.toExponential(2) : value.toFixed(digits);
+  const digits = Math.max(0, Math.min(12, -Math.floor(Math.log10(step) + 1e-9))), size = Math.abs(value);
+  if (size < 1e-12 * step) return "0";
+  const apart = Math.max(2, Math.min(12, Math.ceil(Math.log10(size / step) - 1e-9)));
+  const fixed = size < 1e5 && (step >= 1e-5 || (size >= 1e-3 && digits < 10));
+  return fixed ? value.toFixed(digits) : value.toExponential(apart);
 }
 
 class View {
@@ -280,6 +284,10 @@ class LineView extends View {
     let [low, high] = this.quantity.range.map((end) => this.shown(end));
     const room = 0.06 * (high - low) || Math.abs(high) || 1;
     this.box = [this.box[0], low - room, this.box[2], high + room];
+    const up = ticks(this.box[1], this.box[3], 6), step = up.length > 1 ? up[1] - up[0] : 1;
+    const left = Math.max(52, 26 + 6.5 * Math.max(0, ...up.map((y) => tickText(y, step).length))); // room for long numbers
+    this.margin.left = left;
+    if (this.inner) Object.assign(this.inner, { x: left, w: this.inner.x + this.inner.w - left });
   }
 
   zoomed(box) {

@@ -1,0 +1,67 @@
+"""Modified Bessel functions of the plane: they solve laplace(u) = rate^2 u, as harmonic functions do for rate = 0."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ive, kve
+
+from jumpnet.models.polynomials import Matrix
+from jumpnet.rows import Sites
+
+# d/dy1 and d/dy2 by d/dy1 + i d/dy2 and d/dy1 - i d/dy2.
+LADDER = np.array([[0.5, 0.5], [-0.5j, 0.5j]])
+
+
+@dataclass(frozen=True)
+class Bessel:
+    """Re and Im of B_n(rate r) exp(i n t), n = 0..degree, divided by B_n(rate): of size one at r = 1.
+
+    B is I, which grows, or with `decaying` K, which has a pole at the origin. Each derivative of one is a multiple of
+    its neighbours: (d/dy1 +- i d/dy2) I_n exp(i n t) = rate I_(n+-1) exp(i (n+-1) t), and K_n has the other sign.
+    """
+
+    degree: int
+    rate: float
+    decaying: bool = False
+
+    @property
+    def inputs(self) -> int:
+        """The number of coordinates."""
+        return 2
+
+    @property
+    def size(self) -> int:
+        """The number of functions."""
+        return 2 * self.degree + 1
+
+    def functionals(self, sites: Sites) -> Matrix:
+        """The functional of every site, function by function."""
+        y, a0, a1, a2 = (np.asarray(part) for part in (sites.x, sites.a0, sites.a1, sites.a2))
+        b1, b2 = (a1 @ LADDER)[:, :, None], (LADDER.T @ a2 @ LADDER)[:, :, :, None]
+        table, sign = self._table(y), -1.0 if self.decaying else 1.0
+        first, last = 2, 2 + self.degree + 1  # the table begins with n = -2
+
+        def moved(by: int) -> np.ndarray:
+            return table[:, first + by : last + by]
+
+        total = a0[:, None] * moved(0) + sign * self.rate * (b1[:, 0] * moved(1) + b1[:, 1] * moved(-1))
+        if a2.any():
+            mixed = (b2[:, 0, 1] + b2[:, 1, 0]) * moved(0)
+            total = total + self.rate**2 * (b2[:, 0, 0] * moved(2) + b2[:, 1, 1] * moved(-2) + mixed)
+        with np.errstate(all="ignore"):
+            total = np.nan_to_num(total / self._at_one, posinf=0.0, neginf=0.0)
+        return np.concatenate([total.real, total.imag[:, 1:]], axis=1)
+
+    def _table(self, y: np.ndarray) -> np.ndarray:
+        """B_n(rate r) exp(i n t) times exp(-rate), or for K exp(rate), for n = -2..degree + 2."""
+        z = y[:, 0] + 1j * y[:, 1]
+        r = np.maximum(np.abs(z), np.finfo(float).tiny)[:, None]
+        n = np.arange(-2, self.degree + 3)
+        with np.errstate(all="ignore"):
+            size = np.exp((1 - r) * self.rate) if self.decaying else np.exp((r - 1) * self.rate)
+            return (kve if self.decaying else ive)(np.abs(n), self.rate * r) * size * (z[:, None] / r) ** n
+
+    @property
+    def _at_one(self) -> np.ndarray:
+        """The same of B_n alone at r = 1, n = 0..degree."""
+        return (kve if self.decaying else ive)(np.arange(self.degree + 1), self.rate)

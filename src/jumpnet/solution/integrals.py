@@ -1,0 +1,105 @@
+"""Integrals of a user's own function of u over pieces, interfaces and parts of the boundary."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from jumpnet.errors import SolutionError
+from jumpnet.expressions import Expression
+from jumpnet.geometry import Partition
+from jumpnet.geometry.rules import NOTHING, Integral
+from jumpnet.guard.text import shorten
+from jumpnet.solution.places import Density, Places, places_of
+from jumpnet.solution.solution import Solution
+
+MOST_ARGUMENTS = 3  # x, u, grad u
+
+
+def integral(solution: Solution, f: Any = None, over: Any = None) -> Integral:
+    """The integral of f over pieces, an interface or a part of the boundary; see `Solution.integral`."""
+    parts, places, density = solution._located_partition(), places_of(solution), _density(solution, f)
+    if isinstance(over, tuple):
+        pair = _pair(parts, over)
+        return places.on_interface(pair, density)
+    if isinstance(over, str) and over not in parts.names:
+        part = _part(parts, over)
+        pieces = sorted(parts._walls.outer_labels)
+        return sum((places.on_boundary(part, piece, density) for piece in pieces), NOTHING)
+    return sum((places.in_piece(piece, density) for piece in _pieces(parts, over)), NOTHING)
+
+
+def _pieces(parts: Partition, over: Any) -> Sequence[int]:
+    """The pieces that are meant, each once."""
+    if over is None:
+        return range(parts.size)
+    return list(dict.fromkeys(parts.piece_number(one) for one in (over if isinstance(over, list) else [over])))
+
+
+def _pair(parts: Partition, over: tuple[Any, ...]) -> tuple[int, int]:
+    """The two pieces of an interface, by numbers or names."""
+    if len(over) != 2:
+        raise SolutionError(
+            f"over is {over!r}; an interface is a pair of pieces such as (0, 1), several pieces a list."
+        )
+    a, b = (parts.piece_number(one) for one in over)
+    parts._pair((a, b))
+    return a, b
+
+
+def _part(parts: Partition, over: str) -> str:
+    try:
+        return parts.part_name(over)
+    except ValueError:
+        raise SolutionError(
+            f"over is {over!r}; give a piece ({', '.join(parts.names[:8])}), a part of the boundary "
+            f"({', '.join(parts.boundary_parts[:8])}), or a pair of pieces."
+        ) from None
+
+
+def _density(solution: Solution, f: Any) -> Density:
+    """What is integrated, at the points of a rule."""
+    if f is None:
+        return lambda at: at.u()
+    if isinstance(f, int | float) and not isinstance(f, bool):
+        return lambda at: np.full(len(at.x), float(f))
+    if isinstance(f, str):
+        return _formula(f, solution.dim)
+    if not callable(f):
+        raise SolutionError(
+            f"f is {shorten(f)}; give a formula in x1, ... and u, or a function of (x, u) or (x, u, grad)."
+        )
+    return _called(f)
+
+
+def _formula(text: str, dim: int) -> Density:
+    names = tuple(f"x{k + 1}" for k in range(dim))
+    expression = Expression.parse_in(text, (*names, "u"), what="f")
+
+    def density(at: Places) -> np.ndarray:
+        return np.asarray(expression(np.column_stack([at.x, at.u()])), float)
+
+    return density
+
+
+def _called(f: Callable[..., Any]) -> Density:
+    """A function of as many of x, u, grad u as it has arguments."""
+    try:
+        wanted = [p for p in inspect.signature(f).parameters.values() if p.default is p.empty]
+        count = MOST_ARGUMENTS if any(p.kind is p.VAR_POSITIONAL for p in wanted) else len(wanted)
+    except (TypeError, ValueError):
+        count = 2
+    if not 1 <= count <= MOST_ARGUMENTS:
+        raise SolutionError(f"f has {count} arguments; it is called with (x), (x, u) or (x, u, grad u).")
+
+    def density(at: Places) -> np.ndarray:
+        given = (at.x, at.u() if count > 1 else None, at.gradient() if count > 2 else None)
+        found = np.asarray(f(*given[:count]), float)
+        if found.shape not in ((), (len(at.x),)):
+            raise SolutionError(f"f returns an array {found.shape} for {len(at.x)} points; give ({len(at.x)},).")
+        return np.broadcast_to(found, len(at.x))
+
+    return density

@@ -1,0 +1,125 @@
+"""Files to start from, their schema, folders that are allowed, labels that are missing, limits of time."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+import jumpnet as jn
+from jumpnet.files.problemfile import read_as_file
+from jumpnet.files.schema import File, json_schema, schema_text
+from jumpnet.files.starting import DATA, KINDS, started
+
+ROOT = Path(__file__).parents[2]
+QUICK = ("layers", "inclusion", "cell")
+
+
+def written(folder: Path, kind: str, name: str = "mine.toml") -> Path:
+    for path, content in started(kind, folder / name, schema=True).items():
+        path.write_bytes(content)
+    return folder / name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_to_start_from_states_a_problem(kind: str, tmp_path: Path) -> None:
+    path = written(tmp_path, kind)
+    text = path.read_text()
+    assert text.startswith("#:schema jumpnet.schema.json\n") and text.count("#") >= 6 and "FILE" not in text
+    read = jn.read_file(path)
+    assert read.title and read.file.solve.tol is not None
+    if kind in DATA:  # named as the file is
+        assert (tmp_path / f"mine{Path(DATA[kind]).suffix}").exists() and DATA[kind] not in text
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [kind if kind in QUICK else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS if kind != "stl"],
+)
+def test_a_file_to_start_from_is_solved(kind: str, tmp_path: Path) -> None:
+    read = jn.read_file(written(tmp_path, kind))
+    solution = read.solve()
+    assert solution.status is jn.Status.CONVERGED
+    if kind == "layers":  # resistances in series
+        series = 0.02 / 0.7 + 0.24 / 0.5 + 0.05 + 0.14 / 0.035 + 1 / 25
+        assert read.quantities(solution)["heat lost outside"].value == pytest.approx(25 / series, rel=1e-9)
+
+
+def test_the_schema_accepts_what_is_read_and_refuses_what_is_not() -> None:
+    Draft202012Validator.check_schema(json_schema())
+    check = Draft202012Validator(json_schema())
+    templates = ROOT.glob("src/jumpnet/files/templates/*.toml")
+    for path in [*ROOT.glob("examples/*.toml"), *ROOT.glob("benchmarks/users/*.toml"), *templates]:
+        assert list(check.iter_errors(tomllib.loads(path.read_text()))) == [], path.name
+    plate = tomllib.loads((ROOT / "src/jumpnet/files/templates/inclusion.toml").read_text())
+    for table, entry in {
+        "solve": {"tolerance": 1e-3},
+        "domain": {"kind": "bax", "lower": [0], "upper": [1]},
+        "boundary": {"rest": {"kind": "robin"}},
+        "quantities": {"m": {"kind": "mean", "over": 3}},
+    }.items():
+        assert list(check.iter_errors(plate | {table: entry})), table
+
+
+def test_the_schema_of_the_documentation_is_that_of_the_reader() -> None:
+    page = (ROOT / "docs/problem-file.schema.json").read_text(encoding="utf-8")
+    assert page == schema_text(), "jumpnet check --schema > docs/problem-file.schema.json"
+    assert json.loads(page)["title"] == "File"
+
+
+def test_the_page_about_files_names_every_key() -> None:
+    page = (ROOT / "docs/files.md").read_text(encoding="utf-8")
+    rows = "\n".join(line for line in page.splitlines() if line.startswith("|"))
+    words = set(re.findall(r"[\w-]+", rows))
+    for table in (schema := json_schema())["$defs"].values():
+        assert set(table.get("properties", {})) <= words | {"kind"}, table["title"]
+    assert set(schema["properties"]) <= words and set(File.model_fields) == set(schema["properties"])
+
+
+def test_data_in_other_folders_are_read_where_that_is_allowed(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "files").mkdir()
+    path = written(tmp_path / "files", "drawing")
+    (tmp_path / "files/mine.svg").rename(tmp_path / "data/mine.svg")
+    with pytest.raises(jn.GeometryError, match=r"domain: .*mine\.svg"):
+        jn.read_file(path)
+    assert jn.read_problem(path, allow=[tmp_path / "data"]).partition.size == 3
+    path.write_text(path.read_text().replace('"mine.svg"', '"../data/mine.svg"'))
+    with pytest.raises(jn.GeometryError, match=r"domain\.file is .* or in one that you allow: --allow DIR"):
+        jn.read_file(path)
+    with pytest.raises(jn.GeometryError, match="allow"):
+        jn.read_file(path, allow=[tmp_path / "files"])
+    assert jn.read_file(path, allow=[tmp_path / "data"]).problem.partition.size == 3
+    with pytest.raises(jn.ProblemError, match="no folder"):
+        jn.read_file(path, allow=[tmp_path / "nowhere"])
+
+
+def test_all_labels_without_a_piece_are_named(tmp_path: Path) -> None:
+    labels = np.zeros((20, 20), np.uint8)
+    for k, label in enumerate((1, 7, 9)):
+        labels[2:12, 1 + 6 * k : 6 + 6 * k] = label
+    np.save(tmp_path / "mine.npy", labels)
+    text = (written(tmp_path, "image")).read_text().replace("mine.png", "mine.npy").replace("label = 255", "label = 7")
+    with pytest.raises(jn.ProblemError, match=r"has the labels 1, 9 \(2 of them\), .*labels = \[1, 9\]"):
+        read_as_file(text, folder=tmp_path)
+    more = "[pieces.more]\nlabel = 9\nA = 2.0\n[boundary]"
+    with pytest.raises(jn.ProblemError, match=r"has the label 1, which no piece has; .*label = 1"):
+        read_as_file(text.replace("[boundary]", more), folder=tmp_path)
+
+
+def test_settings_of_a_file_are_those_of_solve(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "src/jumpnet/files/templates/layers.toml").read_text()
+    text = text.replace("tol = 1e-8", 'tol = 1e-5\natol = 1e-9\ntime_limit = 7\nmethod = "fem"')
+    given: dict[str, object] = {}
+    monkeypatch.setattr("jumpnet.files.problemfile.solve", lambda problem, **options: given.update(options))
+    read = read_as_file(text)
+    read.solve()
+    assert (given["tol"], given["atol"], given["time_limit"], given["method"]) == (1e-5, 1e-9, 7.0, "fem")
+    read.with_settings(tol=1e-2, time_limit=3.0, seed=None).solve()
+    assert (given["tol"], given["time_limit"], given["seed"]) == (1e-2, 3.0, 0)
+    for wrong in ("-1", "0", "inf"):
+        with pytest.raises(jn.ProblemError, match=r"solve\.time_limit"):
+            read_as_file(text.replace("time_limit = 7", f"time_limit = {wrong}"))
