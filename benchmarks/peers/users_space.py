@@ -1,4 +1,4 @@
-"""STL bodies and label volumes by other means: plain NGSolve on a mesh of the formulas, seven-point voxels."""
+"""Heat through a box with a body from an STL file by a plain NGSolve script: an independent value for users.py.
 
     python benchmarks/peers/users_space.py benchmarks/users/data/torus.stl --k 50 [--size 0.25] [--orders 2,3]
 
