@@ -1,6 +1,7 @@
 """The program's own choice of a method: functions made for the problem where they are known, else finite elements."""
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +13,9 @@ from jumpnet.driver.direct import directly
 from jumpnet.driver.progress import Progress, shown
 from jumpnet.driver.search import Goal
 from jumpnet.driver.verify import Verify, verified
-from jumpnet.engines.fem import FEM, solve_fem
-from jumpnet.errors import GeometryError, JumpnetError
+from jumpnet.engines.fem import FEM, solve_fem, voxel_solution
+from jumpnet.errors import GeometryError, JumpnetError, ModelError
+from jumpnet.fe.voxel import voxels_refused
 from jumpnet.geometry.cells import Cells
 from jumpnet.geometry.corners import corners_of
 from jumpnet.optim import Status
@@ -27,6 +29,8 @@ SPEND = 4.0
 # Pieces with more corners than that (drawings), of which each has functions of its own, or drawn with more segments
 # (images): finite elements are sooner there.
 MOST_CORNERS, MOST_SEGMENTS = 40, 100
+# Of the variation: what is asked of label volumes at most. Bodies of five to ten voxels across are known to about 1 %.
+OF_VOXELS = 0.02
 # The part of a time limit for the answer; the rest is for the judge.
 FOR_ANSWER = 0.55
 # Spaces that a bar of progress is made for.
@@ -44,6 +48,9 @@ def chosen(
     """
     whole = Budget(limit)
     options: dict[str, Any] = {"goal": goal, "seed": seed, "trials": trials, "progress": progress}
+    if not voxels_refused(problem):
+        with suppress(ModelError):  # tensors that are not along the axes: smooth surfaces and elements
+            return by_voxels(problem, goal, verify, limit)
     direct, tried = _directly(problem, goal, verify, whole, options)
     if direct is not None and (direct.status.ok or direct.status is Status.INTERRUPTED or problem.data is not None):
         return direct
@@ -109,6 +116,9 @@ def by_elements(
     limit: float = np.inf,
 ) -> Solution:
     """The solution by finite elements: refined until their own estimate reaches the goal, and the judge agrees."""
+    if options == FEM() and not voxels_refused(problem):
+        with suppress(ModelError):  # tensors that are not along the axes
+            return by_voxels(problem, goal, verify, limit)
     target, found, whole = 1.0, None, Budget(limit)
     with shown(progress, MOST_SPACES, "finite elements", "space") as report:
         improve = solve_fem(problem, options, tol=goal.tol, seconds=FOR_ANSWER * limit, report=report)
@@ -121,7 +131,10 @@ def by_elements(
             found = completed(problem, improve(enough))
             if found.status is Status.INTERRUPTED:
                 return found
-            found = verified(problem, found, goal, verify, needed=problem.dim > 1, seconds=whole.left)
+            try:
+                found = verified(problem, found, goal, verify, needed=problem.dim > 1, seconds=whole.left)
+            except KeyboardInterrupt:
+                return replace(found, status=Status.INTERRUPTED, estimate=np.nan)
             if found.status is not Status.REFUTED:
                 break
             target *= AIMED
@@ -129,6 +142,16 @@ def by_elements(
     if found.status is Status.REFUTED and whole.left < (1 - FOR_ANSWER) * limit:
         return replace(found, status=Status.TIME_LIMIT)
     return found
+
+
+def by_voxels(problem: Problem, goal: Goal, verify: Verify, limit: float = np.inf) -> Solution:
+    """The solution of a label volume by finite volumes on its voxels, judged by those of twice the size.
+
+    A tolerance below what voxels tell of a body is taken for that.
+    """
+    whole, goal = Budget(limit), replace(goal, tol=max(goal.tol, OF_VOXELS))
+    found = completed(problem, voxel_solution(problem))
+    return verified(problem, found, goal, verify, needed=True, seconds=whole.left)
 
 
 def _cut_short(direct: Solution) -> bool:

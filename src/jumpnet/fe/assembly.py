@@ -23,6 +23,7 @@ from scipy.sparse.linalg import splu
 
 from jumpnet.errors import SolutionError
 from jumpnet.fe.field import Located
+from jumpnet.fe.iterative import Hierarchy, hierarchy, iterated
 from jumpnet.fe.mesh import Faces, on_faces
 from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.fe.simplex import face_points, gauss
@@ -36,6 +37,7 @@ CONSTANT = 1e-14  # coefficients that vary by no more than this part of themselv
 CHUNK = 4_000_000  # numbers in the matrices of as many elements as are made at once
 # Unknowns from which NGSolve's factors take less time than SuperLU's (a fifth with 93,000, of a large image).
 LARGE = 30_000
+DIRECT = 6_000  # unknowns in space beyond which iterations take less time than sparse factors
 TABLE = 4_000_000  # numbers in a table of products of basis functions
 
 
@@ -91,6 +93,8 @@ class System:
     mass: Float[np.ndarray, " n"]
     inner: tuple[Inner, ...]
     dim: int
+    levels: Hierarchy | None = None
+    """For iterations, where the matrix is positive definite and large."""
 
     def solve(self, load: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
         """The unknowns for a load."""
@@ -111,8 +115,10 @@ class System:
     def _factor(self) -> Callable[[np.ndarray], np.ndarray]:
         """The inverse of the matrix, which may be indefinite, by sparse factors without pivoting.
 
-        SuperLU's take less time to set up, NGSolve's less for large systems and in space.
+        SuperLU's take less time to set up, NGSolve's less for large systems and in space; the largest are iterated.
         """
+        if self.levels is not None:
+            return iterated(self.matrix, self.levels, _cholesky)
         small = self.dim == 2 and self.matrix.shape[0] < LARGE
         return _superlu(self.matrix) if small else _cholesky(self.matrix)
 
@@ -134,7 +140,24 @@ def assembled(space: Space, count: int, volume: Volume, contact: Contact, outer:
     rows, columns, values = (np.concatenate([part[k] for part in entries]) for k in range(3))
     shared = space.size - sum(one.dofs.size for one in inner)
     matrix = sp.coo_matrix((values, (rows, columns)), shape=(shared, shared)).tocsr()
-    return System(matrix, load, mass, tuple(inner), space.mesh.dim)
+    levels = None
+    if space.mesh.dim == 3 and shared > DIRECT and volume.lam.min() >= 0:
+        levels = hierarchy(space, shared, _coincident(space))
+    return System(matrix, load, mass, tuple(inner), space.mesh.dim, levels)
+
+
+def _coincident(space: Space) -> Int[np.ndarray, "k 2"]:
+    """Pairs of unknowns at the same place, on both sides of interfaces and of periodic boxes."""
+    faces, basis = space.mesh.interfaces, space.basis
+    on = []
+    for k in range(space.mesh.dim + 1):  # in the same order as seen from all sides
+        mine = basis.on_face(k)
+        on.append(mine[np.lexsort(np.delete(basis.index[mine], k, axis=1).T)])
+    on = np.array(on)
+    first, second = (
+        np.take_along_axis(space.dofs[faces.element[:, side]], on[faces.local[:, side]], axis=1) for side in (0, 1)
+    )
+    return np.stack([first.ravel(), second.ravel()], axis=1)
 
 
 def _entries(dofs: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -233,6 +256,8 @@ def _weighted_products(
 
 def _simple(space: Space, volume: Volume) -> Bool[np.ndarray, " m"]:
     """Which elements are straight and of one material: their matrices are combinations of a few."""
+    if volume.A.strides[1] == 0 and volume.lam.strides[1] == 0:  # one number for all points of an element
+        return space.mesh.straight
     one_A = np.ptp(volume.A, axis=1).max(axis=(1, 2)) <= CONSTANT * np.abs(volume.A[:, 0]).max(axis=(1, 2))
     one_lam = np.ptp(volume.lam, axis=1) <= CONSTANT * np.abs(volume.lam[:, 0])
     return space.mesh.straight & one_A & one_lam
@@ -305,7 +330,7 @@ def _superlu(matrix: Any) -> Callable[[np.ndarray], np.ndarray]:
 def _cholesky(matrix: Any) -> Callable[[np.ndarray], np.ndarray]:
     coo = sp.tril(matrix, format="coo")  # no more is looked at
     entries = coo.row.astype(np.int32), coo.col.astype(np.int32), coo.data
-    made = ngsolve().ng.la.SparseMatrixd.CreateFromCOO(*entries, *coo.shape)
+    made = ngsolve().ng.la.SparseMatrixd.CreateFromCOO(*entries, *matrix.shape)
     inverse = made.Inverse(inverse="sparsecholesky")
 
     def solve(right: np.ndarray) -> np.ndarray:

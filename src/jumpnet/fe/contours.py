@@ -62,7 +62,7 @@ class _Contours:
     def path(self) -> Path:
         """The region where the level function is negative."""
         bottom = float(self.level.min()) * 2 - 1
-        made = contour_generator(*self.axes, self.level, name="serial", fill_type=FillType.OuterOffset)
+        made = contour_generator(self.axes[0], self.axes[1], self.level, name="serial", fill_type=FillType.OuterOffset)
         points, offsets = made.filled(bottom, 0.0)
         loops = []
         for polygon, ends in zip(points, offsets, strict=True):

@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from jumpnet.errors import SolutionError
 from jumpnet.fe.field import Field, Located
 from jumpnet.fe.line import LineExpansion
+from jumpnet.fe.voxel import VoxelField, VoxelFunction
 from jumpnet.models.frozen import Frozen
 from jumpnet.rows import Sites
 
@@ -67,6 +68,14 @@ def fields_of(network: object, theta: Float[np.ndarray, " pieces"]) -> PieceFiel
         if family.field is not first.field or family.piece != piece:
             return None
     return PieceFields(first.field, np.asarray(theta, float)) if isinstance(first, FieldFunction) else None
+
+
+def voxels_of(network: object) -> VoxelField | None:
+    """The finite volumes that are the features of a network; None of any other."""
+    features = network.of_cell if isinstance(network, Frozen) and network.cells is None else ()
+    families = [one.parts[0][1] for one in features if len(one.parts) == 1]
+    first = families[0] if families and len(families) == len(features) else None
+    return first.field if isinstance(first, VoxelFunction) else None
 
 
 def located(field: Field, x: Float[np.ndarray, "n d"], piece: Int[np.ndarray, " n"]) -> Located:

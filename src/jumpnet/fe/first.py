@@ -6,13 +6,16 @@ import numpy as np
 
 from jumpnet.errors import GeometryError
 from jumpnet.fe.contours import drawn
+from jumpnet.fe.curving import curved as curved_by_levels
 from jumpnet.fe.fitting import fitted
+from jumpnet.fe.implicit import implicit_mesh
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.mesher import MeshingError, apart
 from jumpnet.fe.proximity import narrow
+from jumpnet.fe.shapes import has_solid
 from jumpnet.fe.simplex import gauss
 from jumpnet.fe.small import determinant, least_eigenvalue
-from jumpnet.geometry import Partition
+from jumpnet.geometry import Ball, Ellipsoid, Partition
 from jumpnet.problem import Problem
 from jumpnet.problem.resolution import survey
 
@@ -25,6 +28,10 @@ OFF, SAMPLED = 0.02, 1e-3
 LEAVES = 2.0
 # Radians of a wave along an element at most (order 8 then has errors of 1e-6), and points at which that is looked at.
 RADIANS, SAMPLES = 3.5, 2000
+# The order of curved elements around level sets: the next one has volumes that are ten times better, and folds more.
+BY_LEVELS = 3
+# Shapes without edges: where curved elements fold, those alone can be kept straight.
+SMOOTH = (Ball, Ellipsoid)
 
 
 def first_mesh(problem: Problem, size: float, order: int, seconds: float = np.inf) -> Mesh:
@@ -37,6 +44,8 @@ def first_mesh(problem: Problem, size: float, order: int, seconds: float = np.in
     kinds = {name: condition.kind for name, condition in problem.boundary.items()}
     axes = [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
     why, finer = "", _finer(problem, size) + _of_waves(problem, size)
+    if problem.dim == 3 and not all(has_solid(shape) for shape in parts.pieces):
+        return _of_levels(parts, size, axes, finer)
     paths = drawn(parts)
     planar = _of_paths(paths, size, order, axes, finer, until - time.monotonic())
     if planar is not None:
@@ -48,6 +57,8 @@ def first_mesh(problem: Problem, size: float, order: int, seconds: float = np.in
         except MeshingError as error:
             why = f"no mesh could be made ({error})."
             continue
+        if not mesh.sound and problem.dim == 3 and all(isinstance(shape, SMOOTH) for shape in parts.pieces):
+            mesh = curved_by_levels(parts, mesh, BY_LEVELS)[0]
         if not mesh.sound:
             why = "the curved elements of the mesh fold."
         elif why := _lacking(parts, mesh):
@@ -55,6 +66,14 @@ def first_mesh(problem: Problem, size: float, order: int, seconds: float = np.in
         else:
             return fitted(parts, mesh)
     raise GeometryError(why)
+
+
+def _of_levels(parts: Partition, size: float, axes: list[int], finer: list[tuple[np.ndarray, float]]) -> Mesh:
+    """The mesh of bodies that are known by level functions; GeometryError where it lacks a piece."""
+    mesh = implicit_mesh(parts, size, BY_LEVELS, axes, finer)
+    if why := _lacking(parts, mesh):
+        raise GeometryError(why)
+    return mesh
 
 
 def _of_paths(

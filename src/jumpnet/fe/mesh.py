@@ -145,8 +145,21 @@ class Mesh:
 
     def jacobians(self, xi: Float[np.ndarray, "q d"], elements: np.ndarray | slice = slice(None)) -> np.ndarray:
         """dx_i/dxi_j of the maps at reference points, (m, q, d, d)."""
+        if self.dim == 3:
+            return self._jacobians_in_space(xi, elements)
         slope = np.ascontiguousarray(self.basis.gradient(xi).transpose(2, 0, 1))
         return np.matmul(slope, self.nodes[elements][:, None]).transpose(0, 2, 3, 1)
+
+    def _jacobians_in_space(self, xi: Float[np.ndarray, "q d"], elements: np.ndarray | slice) -> np.ndarray:
+        """The same; of straight elements it is one matrix."""
+        corners = self.vertices[self.elements[elements]]
+        found = np.empty((len(corners), len(xi), 3, 3))
+        found[:] = np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2)[:, None]
+        bent = np.flatnonzero(~self.straight[elements])
+        if len(bent):
+            slope = np.ascontiguousarray(self.basis.gradient(xi).transpose(2, 0, 1))
+            found[bent] = np.matmul(slope, self.nodes[elements][bent][:, None]).transpose(0, 2, 3, 1)
+        return found
 
     @cached_property
     def sound(self) -> bool:

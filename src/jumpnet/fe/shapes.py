@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from jumpnet.errors import GeometryError
 from jumpnet.fe.ngsolve import ngsolve
-from jumpnet.geometry import Ball, Box, Curve, Ellipsoid, HalfSpace, Path, Star, Superquadric
+from jumpnet.geometry import Ball, Box, Curve, Ellipsoid, HalfSpace, Mesh, Path, Star, Superquadric
 from jumpnet.geometry.boolean import Complement, Intersection, Union
 from jumpnet.geometry.shape import Shape
 
@@ -46,13 +46,26 @@ def solid(shape: Shape, domain: Shape, size: float) -> Any:
         return _face(_polar(shape), shape, 0.0, size)
     if isinstance(shape, Path):
         return reduce(_either, map(_inside_loop, shape.loops))
-    if shape.dim == 3 and isinstance(shape, Ball):
+    if isinstance(shape, Ball):
         return occ.Sphere(occ.Pnt(*shape.center), shape.radius)
+    if isinstance(shape, Ellipsoid):
+        return _ellipsoid(shape)
+    if isinstance(shape, Mesh):
+        return _body(shape)
     raise GeometryError(
         f"a fitted mesh cannot be made for {type(shape).__name__} in {shape.dim}-D; it can for boxes, half-spaces, "
         "ellipses, superellipses, stars, curves and paths of the plane, for boxes, half-spaces and balls in space, and "
         "for combinations of them; fem(..., fitted=False) needs no such mesh."
     )
+
+
+def has_solid(shape: Shape) -> bool:
+    """Whether OpenCASCADE has a solid for a shape in space."""
+    if isinstance(shape, Union | Intersection):
+        return all(map(has_solid, shape.parts))
+    if isinstance(shape, Complement):
+        return has_solid(shape.shape)
+    return isinstance(shape, HalfSpace | Box | Ball | Ellipsoid | Mesh)
 
 
 def _combined(shape: Union | Intersection, domain: Shape, size: float) -> Any:
@@ -65,6 +78,27 @@ def _combined(shape: Union | Intersection, domain: Shape, size: float) -> Any:
         if isinstance(part, Complement):
             whole = whole - solid(part.shape, domain, size)
     return whole
+
+
+def _ellipsoid(shape: Ellipsoid) -> Any:
+    """A unit sphere under the linear map of the ellipsoid."""
+    occ = ngsolve().occ
+    ball = occ.Sphere(occ.Pnt(0, 0, 0), 1.0)
+    turn = np.eye(3) if shape.rotation is None else np.array(shape.rotation)
+    matrix = (turn * np.array(shape.axes)).ravel().tolist()
+    return occ.gp_GTrsf(matrix, list(shape.center))(ball)
+
+
+def _body(shape: Mesh) -> Any:
+    """Triangles sewn together; those of one plane become one face, so that their edges bind no mesh."""
+    occ = ngsolve().occ
+    points = [occ.Pnt(*x) for x in shape.vertices.tolist()]
+    faces = []
+    for a, b, c in shape.faces.tolist():
+        sides = [occ.Segment(points[i], points[j]) for i, j in ((a, b), (b, c), (c, a))]
+        faces.append(occ.Face(occ.Wire(sides)))
+    found = occ.Solid(occ.Sew(faces)).UnifySameDomain()
+    return found
 
 
 def _inside_loop(loop: Sequence[tuple[float, float]]) -> Any:

@@ -16,7 +16,8 @@ def determinant(J: Matrices) -> Float[np.ndarray, " *n"]:
     if J.shape[-1] == 2:
         return J[..., 0, 0] * J[..., 1, 1] - J[..., 0, 1] * J[..., 1, 0]
     if J.shape[-1] == 3:
-        return np.sum(J[..., 0, :] * np.cross(J[..., 1, :], J[..., 2, :]), axis=-1)
+        x, y, z = ([J[..., i, j] for j in range(3)] for i in range(3))
+        return x[0] * _minor(y, z, 0) + x[1] * _minor(y, z, 1) + x[2] * _minor(y, z, 2)
     return np.linalg.det(J)
 
 
@@ -39,8 +40,18 @@ def _adjugate(J: Matrices) -> Matrices:
     if J.shape[-1] == 2:
         a, b, c, d = J[..., 0, 0], J[..., 0, 1], J[..., 1, 0], J[..., 1, 1]
         return np.stack([np.stack([d, -b], axis=-1), np.stack([-c, a], axis=-1)], axis=-2)
-    x, y, z = J[..., 0, :], J[..., 1, :], J[..., 2, :]
-    return np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=-1)
+    x, y, z = ([J[..., i, j] for j in range(3)] for i in range(3))
+    found = np.empty_like(J)
+    for column, (one, other) in enumerate(((y, z), (z, x), (x, y))):
+        for k in range(3):
+            found[..., k, column] = _minor(one, other, k)
+    return found
+
+
+def _minor(one: list[np.ndarray], other: list[np.ndarray], k: int) -> np.ndarray:
+    """A component of a cross product."""
+    i, j = (k + 1) % 3, (k + 2) % 3
+    return one[i] * other[j] - one[j] * other[i]
 
 
 def solved(J: Matrices, right: Float[np.ndarray, "*n d"]) -> Float[np.ndarray, "*n d"]:

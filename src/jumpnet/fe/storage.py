@@ -14,6 +14,7 @@ from jumpnet.fe.features import FieldFunction, LineFunction
 from jumpnet.fe.field import Field
 from jumpnet.fe.line import LineExpansion
 from jumpnet.fe.mesh import Mesh
+from jumpnet.fe.voxel import VoxelField, VoxelFunction
 from jumpnet.models.checked import LARGEST, whole
 from jumpnet.models.frozen import Features, Frozen
 
@@ -27,6 +28,10 @@ PREFIX = "fe."  # of the names of arrays
 
 # The arrays of both kinds: whole numbers or not.
 LINE = {"start": float, "end": float, "piece": np.int64, "order": np.int64, "coefficients": float}
+VOXELS = {
+    "pieces": np.int64, "values": float, "flux1": float, "flux2": float, "flux3": float, "conductivity": float,
+    "origin": float, "size": float,
+}  # fmt: skip
 SIMPLICES = {"elements": np.int64, "piece": np.int64, "same": np.int64, "nodes": float, "values": float}
 
 Arrays = dict[str, np.ndarray]
@@ -45,7 +50,8 @@ def element_functions(network: Any) -> list[Any]:
     plain = all(isinstance(chart, Box) and not chart.center.any() and np.all(chart.halfwidth == 1) for chart in charts)
     functions: list[Any] = [function for _, function in parts] if single and plain else []
     shared = {id(getattr(function, "field", getattr(function, "expansion", None))) for function in functions}
-    alike = any(all(isinstance(function, kind) for function in functions) for kind in (FieldFunction, LineFunction))
+    kinds = (FieldFunction, LineFunction, VoxelFunction)
+    alike = any(all(isinstance(function, kind) for function in functions) for kind in kinds)
     return functions if alike and len(shared) == 1 else []
 
 
@@ -57,6 +63,10 @@ def store_elements(network: Any) -> tuple[dict[str, Any], Arrays] | None:
     first, spec = functions[0], {"network": "elements", "pieces": [int(function.piece) for function in functions]}
     if isinstance(first, LineFunction):
         return spec | {"elements": "line"}, _named(vars(first.expansion), LINE)
+    if isinstance(first, VoxelFunction):
+        field = first.field
+        fluxes = {f"flux{k + 1}": flux for k, flux in enumerate(field.fluxes)}
+        return spec | {"elements": "voxels"}, _named({**vars(field), **fluxes}, VOXELS)
     field, mesh = first.field, first.field.mesh
     numbers = {"elements": "simplices", "order": int(field.order), "map_order": int(mesh.order)}
     arrays = _named({**vars(mesh), "values": field.values}, SIMPLICES)
@@ -75,7 +85,7 @@ def elements_from(spec: dict[str, Any], arrays: Arrays, dim: int) -> Frozen:
         raise _refused("the pieces of its elements are no list of numbers")
     labels = [whole("pieces", piece, len(pieces) - 1) for piece in pieces]
     kind = spec["elements"]
-    if kind not in ("line", "simplices"):
+    if kind not in ("line", "simplices", "voxels"):
         raise SolutionError(
             f"the file names elements {kind!r:.40}, which this version of jumpnet does not know; upgrade jumpnet."
         )
@@ -84,6 +94,9 @@ def elements_from(spec: dict[str, Any], arrays: Arrays, dim: int) -> Frozen:
     if kind == "line":
         expansion = _expansion(arrays, labels, dim)
         functions = [LineFunction(expansion, piece) for piece in labels]
+    elif kind == "voxels":
+        volumes = _voxels(arrays, labels, dim)
+        functions = [VoxelFunction(volumes, piece) for piece in labels]
     else:
         field = _field(spec, arrays, labels, dim)
         functions = [FieldFunction(field, piece, dim) for piece in labels]
@@ -150,6 +163,22 @@ def _field(spec: dict[str, Any], arrays: Arrays, labels: list[int], dim: int) ->
     _check_pieces(piece, labels)
     _check_places(nodes)
     return Field(Mesh(elements, piece, nodes, map_order, same), order, values)
+
+
+def _voxels(arrays: Arrays, labels: list[int], dim: int) -> VoxelField:
+    read = _read(arrays, VOXELS)
+    shape = read["values"].shape
+    flat = [tuple(n + (j == axis) for j, n in enumerate(shape)) for axis in range(3)]
+    shapes = {"pieces": shape, "conductivity": (*shape, 3), "origin": (3,), "size": (3,)}
+    shapes |= {f"flux{axis + 1}": flat[axis] for axis in range(3)}
+    if dim != 3 or len(shape) != 3 or min(shape) < 1 or any(read[name].shape != s for name, s in shapes.items()):
+        raise _refused("the arrays of its voxels do not fit together")
+    if read["conductivity"].min() <= 0 or read["size"].min() <= 0:
+        raise _refused("its voxels have no size, or do not conduct")
+    _check_pieces(read["pieces"], labels)
+    _check_places(read["origin"], read["size"])
+    fluxes = (read["flux1"], read["flux2"], read["flux3"])
+    return VoxelField(read["origin"], read["size"], read["pieces"], read["values"], fluxes, read["conductivity"])
 
 
 def _within(numbers: np.ndarray, count: int) -> bool:

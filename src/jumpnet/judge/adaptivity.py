@@ -20,8 +20,9 @@ from jumpnet.judge.singular import changes_at_vertices, changes_on_boundary, sin
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
-GROWTH = {2: 1.2, 3: 1.7}  # the power of the number of unknowns that the next space is expected to take, by dimension
+GROWTH = {2: 1.2, 3: 1.3}  # the power of the number of unknowns that the next space is expected to take, by dimension
 CLEAR = 10.0  # an error that is so many times above or below a tolerance needs no better knowledge
+AT_ONCE = {2: CLEAR, 3: 2.0}  # the same for finite elements in their next order, which is dear in space
 ONCE = 0.1  # of the error of finite elements, so much may lie beyond the next order (order 3 on a disk: 0.05)
 ELSEWHERE = 2.5  # e may change by so many times more, as a function, than its root mean square does
 ROUNDING = 1e-14  # of the size of u: changes below it are rounding
@@ -158,7 +159,7 @@ def settled(
             break
         level = solved(problem, space, answer, mean)
         at_once = answer.weak and last is None and tol is not None and not np.isfinite(level.lowest)
-        if at_once and _clear(level, tol or 0.0, options):
+        if at_once and _clear(level, tol or 0.0, options, AT_ONCE[problem.dim]):
             return finding(problem, level, answer, ONCE)  # one order more tells nearly all of it
         if last is not None:
             change = level.difference(last)
@@ -214,10 +215,10 @@ def _rms(level: Level) -> float:
     return float(np.sqrt(sum(level.integrals(e**2)) / sum(level.integrals(np.ones_like(e)))))
 
 
-def _clear(level: Level, tol: float, options: JudgeOptions) -> bool:
+def _clear(level: Level, tol: float, options: JudgeOptions, clear: float = CLEAR) -> bool:
     """Whether the error is far from a tolerance."""
     rms = _rms(level)
-    return rms * options.safety * CLEAR < tol or rms > CLEAR * tol
+    return rms * options.safety * clear < tol or rms > clear * tol
 
 
 def _settled(level: Level, before: Level, change: float, options: JudgeOptions) -> bool:

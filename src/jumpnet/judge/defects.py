@@ -102,6 +102,25 @@ class Smooth:
         return cut_defects(self.solution, problem, float(np.median(mesh.size)) / 2)
 
 
+@dataclass(frozen=True)
+class Zero:
+    """The function that is zero, whose error is the solution."""
+
+    weak: ClassVar[bool] = False
+
+    def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
+        return -pde.f, np.zeros(0)
+
+    def value(self, mesh: Mesh, xi: Array) -> Array:
+        return np.zeros((len(mesh), len(xi)))
+
+    def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
+        return np.zeros(x.shape[:2]), np.zeros(x.shape)
+
+    def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
+        return None
+
+
 @dataclass(frozen=True, eq=False)
 class Elements:
     """An answer of finite elements, on the mesh that it is judged on; `beside` it, fields of point sources."""
@@ -131,7 +150,7 @@ class Elements:
 
     def _at(self, mesh: Mesh, xi: Array, element: Array) -> tuple[Array, Array]:
         values, basis = self.field.values[element], self.field.basis
-        slope = np.einsum("qkj,mk->mqj", basis.gradient(xi), values)
+        slope = np.einsum("qkj,mk->mqj", basis.gradient(xi), values, optimize=mesh.dim == 3)
         J = mesh.jacobians(xi, element)
         return values @ basis.value(xi).T, solved(np.swapaxes(J, 2, 3), slope)
 
@@ -213,6 +232,8 @@ def coefficients(problem: Problem, mesh: Mesh, xi: Array) -> Coefficients:
     """The equation at reference points of all elements."""
     x = mesh.points(xi)
     m, q, d = x.shape
+    if d == 3 and all(map(problem.constant_in, np.unique(mesh.piece).tolist())):
+        return _constants(problem, mesh, x)
     found = Coefficients(x, np.empty((m, q, d, d)), np.empty((m, q, d)), np.empty((m, q)), np.empty((m, q)))
     for l in np.unique(mesh.piece).tolist():
         mine = mesh.piece == l
@@ -220,6 +241,14 @@ def coefficients(problem: Problem, mesh: Mesh, xi: Array) -> Coefficients:
         for part, values in zip((found.A, found.divergence, found.lam, found.f), given, strict=True):
             part[mine] = values.reshape(-1, *part.shape[1:])
     return found
+
+
+def _constants(problem: Problem, mesh: Mesh, x: Array) -> Coefficients:
+    """The equation where nothing varies within a piece: numbers of elements, which take no memory at each point."""
+    given = [problem.pde(l, x[:1, 0]) for l in range(problem.partition.size)]
+    parts = (np.concatenate(of_pieces)[mesh.piece][:, None] for of_pieces in zip(*given, strict=True))
+    A, divergence, lam, f = (np.broadcast_to(p, (*x.shape[:2], *p.shape[2:])) for p in parts)
+    return Coefficients(x, A, divergence, lam, f)
 
 
 def _volume(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Volume, Array]:

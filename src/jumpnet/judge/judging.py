@@ -13,6 +13,7 @@ from jumpnet.judge.finding import Finding
 from jumpnet.judge.line import judge_expansion, judge_line
 from jumpnet.judge.options import JudgeOptions
 from jumpnet.judge.verdict import Verdict
+from jumpnet.judge.voxels import judge_voxels
 from jumpnet.models.frozen import Features, Frozen
 from jumpnet.solution import Solution
 
@@ -63,6 +64,8 @@ def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Find
         return judge_expansion(problem, elements[0].expansion, limits) if elements else judge_line(solution, limits)
     if problem.dim > 3:
         return undecided(f"not judged: the problem has {problem.dim} dimensions.")
+    if solution._voxels is not None:
+        return judge_voxels(solution._voxels, problem)
     functions = [family for features in _features(solution) for _, family in features.parts]
     elements = [family for family in functions if isinstance(family, FieldFunction)]
     if elements:

@@ -20,7 +20,7 @@ class JudgeOptions:
     curved: int = 4
     change: float = 0.2
     singular_change: float = 0.5
-    unknowns: Mapping[int, int] = field(default_factory=lambda: {2: 80_000, 3: 40_000})
+    unknowns: Mapping[int, int] = field(default_factory=lambda: {2: 80_000, 3: 250_000})
     seconds: float = float("inf")
     safety: float = 2.0
     singular_safety: float = 5.0

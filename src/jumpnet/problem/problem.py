@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from jumpnet.errors import ProblemError
-from jumpnet.fields import Field, TensorField, Values, point
+from jumpnet.fields import ConstantField, Field, TensorField, Values, point
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
 from jumpnet.problem import inputs
@@ -118,6 +118,12 @@ class Problem:
             finite(matrix.divergence(x), x, f"div A {where}"),
             finite(self.lam[piece].value(x), x, f"lam {where}"),
             finite(self.f[piece].value(x), x, f"f {where}"),
+        )
+
+    def constant_in(self, piece: int) -> bool:
+        """Whether A, lam and f are constant in a piece."""
+        return self.A[piece].is_constant and all(
+            isinstance(field[piece], ConstantField) for field in (self.lam, self.f)
         )
 
     def boundary_data(self, part: str, x: Array, normals: Array, labels: Labels) -> tuple[Kind, Array, Array]:

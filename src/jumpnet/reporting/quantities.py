@@ -49,7 +49,7 @@ def has_residual(solution: Solution) -> bool:
     network = solution.network
     features = network.of_cell if isinstance(network, Frozen) else ()
     elements = any(isinstance(family, FieldFunction) for one in features for _, family in one.parts)
-    return solution.problem is not None and not elements
+    return solution.problem is not None and not elements and solution._voxels is None
 
 
 def is_judged(solution: Solution) -> bool:

@@ -271,7 +271,8 @@ def _patch(partition: Partition, grid: Grid, piece: int, blob: Blob, values: _Va
 def _nearest(part: Grid, inside: np.ndarray) -> np.ndarray:
     """For each point of a grid the nearest of those inside, by its number among them."""
     steps = part.y[1] - part.y[0], part.x[1] - part.x[0]
-    rows, columns = distance_transform_edt(~inside, sampling=steps, return_distances=False, return_indices=True)
+    nearest = np.asarray(distance_transform_edt(~inside, sampling=steps, return_distances=False, return_indices=True))
+    rows, columns = nearest
     return (np.cumsum(inside.ravel()) - 1).reshape(inside.shape)[rows, columns]
 
 

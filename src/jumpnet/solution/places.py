@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float
 
 from jumpnet.fe.features import PieceFields
 from jumpnet.fe.integration import ElementPoints, in_piece, on_boundary, on_interface
+from jumpnet.fe.voxel import VoxelField
 from jumpnet.geometry.quadrature import over_boundary, over_interface, over_piece
 from jumpnet.geometry.rules import NOTHING, Integral, total
 from jumpnet.solution.solution import Solution
@@ -83,6 +84,8 @@ class Integrals(ABC):
 def places_of(solution: Solution) -> Integrals:
     """The integrals of a solution."""
     elements = solution._elements
+    if solution._voxels is not None:
+        return OfVoxels(solution, solution._voxels)
     return OfGeometry(solution) if elements is None else OfMesh(solution, elements)
 
 
@@ -144,6 +147,83 @@ class OfMesh(Integrals):
             found.append(sum(sums, NOTHING))
         better, other = found
         return Integral(better.value, abs(better.value - other.value), better.size)
+
+
+@dataclass(frozen=True, eq=False)
+class VoxelPlaces(Places):
+    """The centres of voxels or of their faces, with what finite volumes know there."""
+
+    values: Float[np.ndarray, " n"] = field(default_factory=lambda: np.zeros(0))
+    slopes: Float[np.ndarray, "n d"] = field(default_factory=lambda: np.zeros((0, 3)))
+
+    def u(self) -> Float[np.ndarray, " n"]:
+        return self.solution.scale * self.values + self._added(1.0, np.zeros(3))
+
+    def gradient(self) -> Float[np.ndarray, "n d"]:
+        return self.solution.scale * self.slopes
+
+
+@dataclass(frozen=True, eq=False)
+class OfVoxels(Integrals):
+    """By one point for each voxel or face: fluxes are those that balance; errors of that are not known (0)."""
+
+    solution: Solution
+    voxels: VoxelField
+
+    def in_piece(self, piece: int, density: Density) -> Integral:
+        own = self.voxels
+        mine = np.flatnonzero(own.pieces.ravel() == piece)
+        x = own.centers()[mine]
+        slopes = own.gradient(x, np.full(len(x), piece))
+        at = VoxelPlaces(self.solution, piece, x, np.full(x.shape, np.nan), None, own.values.ravel()[mine], slopes)
+        return self._summed(density(at), float(np.prod(own.size)))
+
+    def on_interface(self, pair: Pair, density: Density) -> Integral:
+        found = NOTHING
+        for axis in range(3):
+            labels = np.moveaxis(self.voxels.pieces, axis, 0)
+            for here in (0, 1):  # whether the first piece, to which the normal points, is the lower or the upper voxel
+                mine, other = (labels[:-1], labels[1:]) if here == 0 else (labels[1:], labels[:-1])
+                index = np.argwhere((mine == pair[0]) & (other == pair[1]))
+                index[:, 0] += here
+                found = found + self._on_faces(pair[0], axis, index, 1 - here, 2.0 * here - 1.0, density)
+        return found
+
+    def on_boundary(self, part: str | None, piece: int, density: Density) -> Integral:
+        partition, found = self.solution._located_partition(), NOTHING
+        chosen = None if part is None else partition.boundary_parts.index(partition.part_name(part))
+        for axis in range(3):
+            labels = np.moveaxis(self.voxels.pieces, axis, 0)
+            for side, at in ((0, 0), (1, len(labels) - 1)):
+                index = np.insert(np.argwhere(labels[at] == piece), 0, at, axis=1)
+                found = found + self._on_faces(piece, axis, index, side, 2.0 * side - 1.0, density, chosen)
+        return found
+
+    def _on_faces(
+        self,
+        piece: int,
+        axis: int,
+        index: np.ndarray,
+        side: int,
+        sign: float,
+        density: Density,
+        part: int | None = None,
+    ) -> Integral:
+        """Over the lower or upper faces of voxels of a piece (numbered along the axis first), or those of a part."""
+        cell = np.insert(index[:, 1:], axis, index[:, 0], axis=1)
+        x, values, slopes = self.voxels.on_face(cell, axis, side)
+        normals = np.zeros_like(x)
+        normals[:, axis] = sign
+        if part is not None:
+            mine = self.solution._located_partition().part_numbers(x, normals, np.full(len(x), piece)) == part
+            x, values, slopes, normals = x[mine], values[mine], slopes[mine], normals[mine]
+        if not len(x):
+            return NOTHING
+        at = VoxelPlaces(self.solution, piece, x, normals, None, values, slopes)
+        return self._summed(density(at), float(np.prod(self.voxels.size) / self.voxels.size[axis]))
+
+    def _summed(self, values: np.ndarray, weight: float) -> Integral:
+        return Integral(float(values.sum() * weight), 0.0, float(np.abs(values).sum() * weight))
 
 
 def _summed(at: ElementPoints, values: Float[np.ndarray, " n"]) -> Integral:

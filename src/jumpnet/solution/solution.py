@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 from jumpnet.charts import Atlas
 from jumpnet.collocation import Stream
 from jumpnet.errors import SolutionError
-from jumpnet.fe.features import PieceFields, fields_of
+from jumpnet.fe.features import PieceFields, fields_of, voxels_of
+from jumpnet.fe.voxel import VoxelField
 from jumpnet.fields import Field, TensorField
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
@@ -74,6 +75,11 @@ class Solution:
     def _elements(self) -> PieceFields | None:
         """The field of finite elements on a mesh, where that is what the solution is."""
         return fields_of(self.network, self.theta)
+
+    @cached_property
+    def _voxels(self) -> VoxelField | None:
+        """The finite volumes on voxels, where that is what the solution is."""
+        return voxels_of(self.network)
 
     @property
     def confined(self) -> bool:

@@ -2,5 +2,6 @@
 
 from jumpnet.engines.fem.engine import solve_fem
 from jumpnet.engines.fem.options import FEM
+from jumpnet.engines.fem.voxels import voxel_solution
 
-__all__ = ["FEM", "solve_fem"]
+__all__ = ["FEM", "solve_fem", "voxel_solution"]

@@ -10,7 +10,7 @@ class FEM:
     """Finite elements: `jn.solve(problem, method=jn.FEM(order=4, size=0.1))`.
 
     `order` is the degree of the elements and `size` their diameter; where both are left out, they are refined until the
-    error will do. `unknowns` limits the size of the largest system (by default 250,000 in the plane, 30,000 in space).
+    error will do. `unknowns` limits the size of the largest system (by default 250,000 in the plane, 100,000 in space).
     On the line the elements choose both by themselves.
     """
 
@@ -28,4 +28,4 @@ class FEM:
 
     def most(self, dim: int) -> int:
         """The most unknowns."""
-        return self.unknowns or {2: 250_000}.get(dim, 30_000)
+        return self.unknowns or {2: 250_000}.get(dim, 100_000)

@@ -1,0 +1,25 @@
+"""Label volumes: finite volumes on the voxels as a solution."""
+
+import time
+
+from jumpnet.engines.fem.answers import as_solution
+from jumpnet.fe.voxel import VoxelFunction, solve_voxels
+from jumpnet.optim import Status
+from jumpnet.problem import Problem
+from jumpnet.solution import Solution
+
+
+def voxel_solution(problem: Problem) -> Solution:
+    """The solution on the voxels that the partition was made of; its error is not known yet."""
+    began, image = time.perf_counter(), problem.partition._image
+    assert image is not None
+    cells = image.cells
+    field = solve_voxels(problem, cells.pieces, cells.origin, cells.size)
+    sizes = " x ".join(map(str, cells.pieces.shape))
+    settings = {
+        "method": f"finite volumes on {sizes} voxels, judged to 2 % of the variation at best",
+        "unknowns": int(field.values.size),
+        "seconds": time.perf_counter() - began,
+    }
+    functions = [VoxelFunction(field, piece) for piece in range(problem.partition.size)]
+    return as_solution(problem, functions, Status.CONVERGED, float("nan"), settings)

@@ -1,0 +1,107 @@
+"""Elements in space: refinement, level sets cut out of a lattice, curved faces, iterations, bodies of triangles."""
+
+import numpy as np
+import pytest
+
+import jumpnet as jn
+from jumpnet.fe import assembly
+from jumpnet.fe.bisection import bisected
+from jumpnet.fe.first import first_mesh
+from jumpnet.fe.implicit import implicit_mesh
+from jumpnet.fe.lattice import lattice
+from jumpnet.fe.mesh import Mesh, on_faces
+from jumpnet.fe.simplex import gauss
+from jumpnet.fe.small import determinant
+from jumpnet.fe.space import Space
+from jumpnet.judge.defects import Zero
+from jumpnet.judge.level import solved
+
+CUBE = jn.Box((-1, -1, -1), (1, 1, 1))
+
+
+def volumes(mesh: Mesh) -> np.ndarray:
+    xi, w = gauss(3, mesh.order + 1)
+    return np.bincount(mesh.piece, np.abs(determinant(mesh.jacobians(xi))) @ w)
+
+
+@pytest.mark.parametrize("periodic", [(), (0, 1, 2)])
+def test_bisection_leaves_no_gaps(periodic: tuple[int, ...]) -> None:
+    mesh = lattice((np.zeros(3), np.ones(3)), 0.25, periodic)
+    for k in range(4):
+        middle = mesh.vertices[mesh.elements].mean(axis=1)
+        mesh = bisected(mesh, np.linalg.norm(middle - [0.02, 0.1, 0.1], axis=1) < 0.5 * 0.7**k)
+    assert volumes(mesh).sum() == pytest.approx(1.0, rel=1e-12)
+    faces, area = (mesh.interfaces, 3.0) if periodic else (mesh.boundary, 6.0)
+    assert on_faces(mesh, faces.element[:, 0], faces.local[:, 0], 2).weight.sum() == pytest.approx(area, rel=1e-12)
+    assert len(mesh.boundary if periodic else mesh.interfaces) == 0
+
+
+@pytest.mark.parametrize(
+    ("shape", "volume"),
+    [
+        (jn.LevelSet("sqrt((x1 - 0.05)**2 + x2**2 + x3**2) - 0.6", dim=3), 4 / 3 * np.pi * 0.6**3),
+        (jn.LevelSet("x1**2 + x2**2 - 0.16", dim=3), 2 * np.pi * 0.16),  # through the box
+        (jn.LevelSet("sqrt((x1 - 1)**2 + x2**2 + x3**2) - 0.6", dim=3), 2 / 3 * np.pi * 0.6**3),  # half in the box
+    ],
+)
+def test_level_sets_have_their_volume(shape, volume: float) -> None:
+    mesh = implicit_mesh(jn.Partition(CUBE, [shape]), 1 / 3, 3, [], [])
+    assert mesh.sound
+    assert volumes(mesh)[1] == pytest.approx(volume, rel=1e-3)
+    assert volumes(mesh).sum() == pytest.approx(8.0, rel=1e-12)
+
+
+def test_iterations_and_factors_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ball of k = 1000, with a jump and a contact resistance."""
+    parts = jn.Partition(CUBE, [jn.Ball((0.05, 0.0, 0.0), 0.5)])
+    jump = jn.Jump(v="x2", w=1.0, R=0.3)
+    problem = jn.Problem(parts, A=[1.0, 1e3], jumps=jump, boundary=jn.Dirichlet("x1"))
+    space = Space(first_mesh(problem, 0.5, 3), 2)
+    monkeypatch.setattr(assembly, "DIRECT", 10**9)
+    factor = solved(problem, space, Zero(), None, 4)
+    monkeypatch.setattr(assembly, "DIRECT", 10)
+    iterated = solved(problem, space, Zero(), None, 4)
+    assert iterated.system.levels is not None and factor.system.levels is None
+    assert np.abs(iterated.unknowns - factor.unknowns).max() < 1e-7
+
+
+def test_a_fibre_through_the_box() -> None:
+    """The plane's solution of a disk, held at the sides."""
+
+    def u(x, inside):
+        r2 = x[:, 0] ** 2 + x[:, 1] ** 2
+        chi = (1 - 20.0) / (1 + 20.0)
+        return np.where(inside, (1 + chi) * x[:, 0], x[:, 0] * (1 + chi * 0.16 / np.maximum(r2, 1e-12)))
+
+    g = jn.Dirichlet(lambda x: u(np.asarray(x), np.hypot(x[:, 0], x[:, 1]) < 0.4))
+    rod = jn.Partition(CUBE, [jn.LevelSet("x1**2 + x2**2 - 0.16", dim=3)])
+    problem = jn.Problem(rod, A=[1.0, 20.0], boundary={"x1": g, "x2": g, "x3": jn.Neumann(0.0)})
+    solution = jn.solve(problem, method="fem", tol=1e-2)
+    x, piece = rod.sample_interior(1000, seed=0)
+    error = np.sqrt(np.mean((solution(x, piece) - u(x, piece == 1)) ** 2))
+    assert solution.status.ok and error <= solution.estimate < 1e-2
+
+
+@pytest.mark.slow
+def test_a_body_of_triangles() -> None:
+    """An octahedron cut by the wall of the box; as conducting as what is around it, so u is linear."""
+    corners = np.concatenate([np.eye(3), -np.eye(3)]) * 0.6 + [0.7, 0.0, 0.0]
+    faces = [(0, 1, 2), (1, 3, 2), (3, 4, 2), (4, 0, 2), (1, 0, 5), (3, 1, 5), (4, 3, 5), (0, 4, 5)]
+    body = jn.Mesh(corners, np.array(faces)) & CUBE
+    problem = jn.Problem(jn.Partition(CUBE, [body]), A=[1.0, 1.0], boundary=jn.Dirichlet("x1 + 2*x3"))
+    solution = jn.solve(problem, method=jn.FEM(order=2, size=0.5), tol=1e-6, verify=False)
+    whole = 0.6**3 * 4 / 3
+    mesh = solution._elements.field.mesh  # type: ignore[union-attr]
+    assert volumes(mesh)[1] == pytest.approx(whole - 0.3**3 * 2 / 3, rel=1e-6)
+    x = np.random.default_rng(0).uniform(-1, 1, (50, 3))
+    assert np.abs(solution(x) - x[:, 0] - 2 * x[:, 2]).max() < 1e-7
+
+
+def test_lattice_of_balls() -> None:
+    """Simple cubic, a fifth of the volume, k = 100: 1.72795338 (multipoles)."""
+    radius = (3 * 0.2 / (4 * np.pi)) ** (1 / 3)
+    parts = jn.Partition(jn.Box((-0.5,) * 3, (0.5,) * 3), [jn.Ball((0, 0, 0), radius)])
+    sides = {"x1": jn.Periodic(1.0), "x2": jn.Periodic(0.0), "x3": jn.Periodic(0.0)}
+    problem = jn.Problem(parts, A=[1.0, 100.0], boundary=sides)
+    solution = jn.solve(problem, method=jn.FEM(order=3, size=1 / 6), tol=0.1, verify=False)
+    assert 2 * solution.energy().value == pytest.approx(1.72795338, rel=2e-4)
