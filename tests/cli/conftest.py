@@ -23,7 +23,7 @@ def coarse_figures(monkeypatch):
 
 @pytest.fixture
 def blank_images(monkeypatch):
-    """Files of figures without the figures: to lay one out takes half a second, and tests/reporting looks at them."""
+    """Files of figures without the figures, which take long to lay out; tests/reporting looks at them."""
     blank = b"\x89PNG\r\n\x1a\n" + bytes(2000)
     for module in ("canvas", "page"):
         monkeypatch.setattr(f"jumpnet.reporting.{module}.image", lambda figure, kind="png", finer=1.0: blank)

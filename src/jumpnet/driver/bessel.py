@@ -18,8 +18,8 @@ from jumpnet.models.bessel import Bessel
 from jumpnet.models.families import Family
 from jumpnet.problem import Problem
 
-# From this many decay lengths across half a piece on: below it, polynomials do as well (heuristic; at 8 a polynomial
-# of degree 24 has an error of 1e-10).
+# From this many decay lengths in half the diagonal of a piece on: with fewer, polynomials follow, and the functions
+# would only add unknowns (heuristic, not measured).
 SLOWEST = 8.0
 # exp(-rate) must not underflow across a piece.
 FASTEST = 500.0
