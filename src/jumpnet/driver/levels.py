@@ -211,9 +211,8 @@ class DirectSolver:
                 continue
             own = select(rows, rows.term == rows.terms.index(key))
             # Rows that follow the data come last and belong to no run.
-            run, length = (
-                np.append(one, np.full(len(own) - len(one), none)) for one, none in ((run, -1), (length, 0.0))
-            )
+            others = len(own) - len(run)
+            run, length = np.append(run, np.full(others, -1)), np.append(length, np.zeros(others))
             # Means over the run, of fluxes and of the weights of its rows.
             points, total = (np.bincount(run + 1, one)[run + 1] for one in (np.ones(len(run)), length))
             balance = combined(own, run, length / total, ConditionKey(Kind.BALANCE, key.pieces))
