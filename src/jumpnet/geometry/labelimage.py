@@ -249,7 +249,11 @@ def _without_small(cells: np.ndarray, small: str, smallest: int) -> np.ndarray:
         raise GeometryError(f'the image has {what}; clean it, or choose small="merge" or "keep".')
     if tiny.all():
         raise GeometryError(f"the image has nothing but {what}; it is no label image, or smallest is too large.")
-    warnings.warn(f"{what} were given to their neighbours (small=, smallest=).", JumpnetWarning, stacklevel=5)
+    warnings.warn(
+        f"{what} were given to their neighbours; `small` and `smallest` say what is done with them.",
+        JumpnetWarning,
+        stacklevel=5,
+    )
     nearest = np.asarray(ndimage.distance_transform_edt(tiny, return_distances=False, return_indices=True))
     return cells[tuple(nearest)]
 
