@@ -1,4 +1,4 @@
-"""Heat through a box with a body from an STL file by a plain NGSolve script: an independent value for users.py.
+"""Heat through a box with a body from an STL file, by a plain NGSolve script: independent values for users.py.
 
     python benchmarks/peers/users_space.py benchmarks/users/data/torus.stl --k 50 [--size 0.25] [--orders 2,3]
 

@@ -165,7 +165,7 @@ def onto(
     y = x.copy()
     if not len(x):
         return y
-    step = 1e-6 * size
+    step, move = 1e-6 * size, np.zeros(len(x))
     for _ in range(NEWTON):
         normal = np.nan_to_num(shape.normal(y)) * free
         normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)

@@ -50,6 +50,7 @@ def implicit_mesh(parts: Partition, size: float, order: int, periodic: Sequence[
         whole = _fine_at(whole, place, there)
     for shape in parts.pieces:
         whole = fine_enough(whole, shape)
+    found = whole
     for _ in range(ROUNDS):
         mesh, parent = whole, np.arange(len(whole))
         for label, shape in enumerate(parts.pieces, start=1):
@@ -187,6 +188,7 @@ def _snapped(
     moved = np.zeros(len(x0), bool)
     moved[vertex] = True
     moved = _together(mesh, moved)
+    x, level = x0, phi
     for _ in range(20):
         x, level = x0.copy(), phi.copy()
         mine = moved[vertex]

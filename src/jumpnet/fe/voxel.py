@@ -272,7 +272,7 @@ def _solved(matrix: Any, load: np.ndarray) -> np.ndarray:
         return np.zeros_like(load)
     made = pyamg.smoothed_aggregation_solver(matrix, symmetry="symmetric", max_coarse=500)
     residuals: list[float] = []
-    found = made.solve(load, tol=TOLERANCE, maxiter=MOST, accel="cg", residuals=residuals)
+    found: Any = made.solve(load, tol=TOLERANCE, maxiter=MOST, accel="cg", residuals=residuals)
     if not np.isfinite(found).all() or residuals[-1] > 1e-6 * float(np.linalg.norm(load)):
         raise SolutionError("the iteration for the equations of the voxels does not converge.")
     return found
