@@ -69,7 +69,7 @@ def test_a_mesher_that_hangs_or_dies_costs_a_sentence(monkeypatch):
         time.sleep(0.02)
     assert len(mesher.apart("of_solids", problem_of().partition, 0.9, 1, (), ())) > 0  # a new one
 
-    def failing(*_):
+    def failing(*_, seconds):
         raise mesher.MeshingError("the mesher died")
 
     monkeypatch.setattr("jumpnet.fe.first.apart", failing)

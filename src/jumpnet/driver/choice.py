@@ -29,8 +29,6 @@ SPEND = 4.0
 # Pieces with more corners than that (drawings), of which each has functions of its own, or drawn with more segments
 # (images): finite elements are sooner there.
 MOST_CORNERS, MOST_SEGMENTS = 40, 100
-# Of the variation: what is asked of label volumes at most. Bodies of five to ten voxels across are known to about 1 %.
-OF_VOXELS = 0.02
 # The part of a time limit for the answer; the rest is for the judge.
 FOR_ANSWER = 0.55
 # Spaces that a bar of progress is made for.
@@ -145,11 +143,8 @@ def by_elements(
 
 
 def by_voxels(problem: Problem, goal: Goal, verify: Verify, limit: float = np.inf) -> Solution:
-    """The solution of a label volume by finite volumes on its voxels, judged by those of twice the size.
-
-    A tolerance below what voxels tell of a body is taken for that.
-    """
-    whole, goal = Budget(limit), replace(goal, tol=max(goal.tol, OF_VOXELS))
+    """The solution of a label volume by finite volumes on its voxels, judged by those of twice the size."""
+    whole = Budget(limit)
     found = completed(problem, voxel_solution(problem))
     return verified(problem, found, goal, verify, needed=True, seconds=whole.left)
 

@@ -212,7 +212,8 @@ class DirectSolver:
             own = select(rows, rows.term == rows.terms.index(key))
             # Rows that follow the data come last and belong to no run.
             others = len(own) - len(run)
-            run, length = np.append(run, np.full(others, -1)), np.append(length, np.zeros(others))
+            run = np.concatenate([run, np.full(others, -1)]).astype(int)
+            length = np.concatenate([length, np.zeros(others)])
             # Means over the run, of fluxes and of the weights of its rows.
             points, total = (np.bincount(run + 1, one)[run + 1] for one in (np.ones(len(run)), length))
             balance = combined(own, run, length / total, ConditionKey(Kind.BALANCE, key.pieces))

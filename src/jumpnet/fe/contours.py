@@ -6,6 +6,7 @@ of the grid's spacing, until the nodes of a mesh are moved onto the level set it
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from contourpy import FillType, contour_generator
@@ -63,7 +64,8 @@ class _Contours:
         """The region where the level function is negative."""
         bottom = float(self.level.min()) * 2 - 1
         made = contour_generator(self.axes[0], self.axes[1], self.level, name="serial", fill_type=FillType.OuterOffset)
-        points, offsets = made.filled(bottom, 0.0)
+        filled: Any = made.filled(bottom, 0.0)  # points and offsets of rings, by the type asked for
+        points, offsets = filled
         loops = []
         for polygon, ends in zip(points, offsets, strict=True):
             for start, stop in pairwise(ends.tolist()):

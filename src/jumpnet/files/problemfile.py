@@ -30,7 +30,8 @@ if TYPE_CHECKING:  # pydantic is loaded with the first file
 
 
 # Tolerances where a file gives none. An image of a few hundred pixels a side is good for three digits.
-TOL, TOL_OF_IMAGES = 1e-6, 1e-3
+# Bodies of five to ten voxels across are known to about a hundredth.
+TOL, TOL_OF_IMAGES, TOL_OF_VOLUMES = 1e-6, 1e-3, 2e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,11 @@ class ProblemFile:
     def tol(self) -> float:
         """The tolerance: the file's own, else 1e-6, or what an image of ordinary size is good for."""
         given = self.file.solve.tol
-        return (TOL if self.file.image is None else TOL_OF_IMAGES) if given is None else given
+        if given is not None:
+            return given
+        if self.file.image is None:
+            return TOL
+        return TOL_OF_IMAGES if self.problem.dim == 2 else TOL_OF_VOLUMES
 
     def coarse_quantities(self) -> dict[str, float]:
         """The same integrals with the image at half its resolution; none where there is no image, or it is too coarse.

@@ -171,7 +171,7 @@ class SolveEntry(Entry):
     )
     tol: float | None = Field(
         default=None, gt=0, le=1, allow_inf_nan=False,
-        description="relative to the variation of u; by default 1e-6, of images 1e-3",
+        description="relative to the variation of u; by default 1e-6, of images 1e-3, of volumes 2e-2",
     )  # fmt: skip
     atol: float = Field(default=0.0, ge=0, allow_inf_nan=False, description="in units of u")
     time_limit: float | None = Field(

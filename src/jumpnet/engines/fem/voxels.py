@@ -17,7 +17,7 @@ def voxel_solution(problem: Problem) -> Solution:
     field = solve_voxels(problem, cells.pieces, cells.origin, cells.size)
     sizes = " x ".join(map(str, cells.pieces.shape))
     settings = {
-        "method": f"finite volumes on {sizes} voxels, judged to 2 % of the variation at best",
+        "method": f"finite volumes on {sizes} voxels",
         "unknowns": int(field.values.size),
         "seconds": time.perf_counter() - began,
     }
