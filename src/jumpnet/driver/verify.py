@@ -72,8 +72,10 @@ def _judged(found: Solution, verdict: Verdict, enough: float, doubts: list[str])
     """The solution with its verdict."""
     if not verdict.decided:
         reasons = [*doubts, verdict.reason]
-        status = Status.UNDECIDED if found.status.ok and doubts else found.status
-        return replace(found, verdict=verdict, status=status, settings=_because(found, reasons))
+        settings = _because(found, reasons)
+        if found.status.ok and doubts:  # what the method estimates by itself was not enough to begin with
+            return replace(found, verdict=verdict, status=Status.UNDECIDED, estimate=np.nan, settings=settings)
+        return replace(found, verdict=verdict, settings=settings)
     if verdict.estimate <= enough:
         settings = {name: value for name, value in found.settings.items() if name != "reasons"}
         return replace(found, verdict=verdict, status=Status.CONVERGED, estimate=verdict.estimate, settings=settings)
