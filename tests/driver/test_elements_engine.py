@@ -1,6 +1,8 @@
 """Finite elements as an engine: adaptive, in time, and behind everything that the direct solver cannot do."""
 
 import time
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,7 +80,11 @@ def test_drawings_with_many_corners_go_to_elements():
 
 
 def test_budgets():
-    assert not Budget().forbids(1e9, False)
-    assert Budget(limit=1.0).forbids(0.6, True)
-    assert Budget(spend=1.0).forbids(0.6, False)
-    assert not Budget(spend=1.0).forbids(0.6, True)
+    def level(seconds: float, computed: float) -> Any:
+        return SimpleNamespace(seconds=seconds, computed=computed)
+
+    assert not Budget().forbids(level(1e9, 1e9), False)
+    assert Budget(limit=1.0).forbids(level(0.6, 0.1), True)
+    assert Budget(spend=1.0).forbids(level(0.6, 0.6), False)
+    assert not Budget(spend=1.0).forbids(level(0.6, 0.6), True)
+    assert not Budget(spend=1.0).forbids(level(9.0, 0.1), False), "a busy machine is no reason for another method"

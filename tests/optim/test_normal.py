@@ -11,6 +11,7 @@ from jumpnet.models import LinearSystem
 from jumpnet.optim import Direct
 from jumpnet.optim.bycell import by_cell_step
 from jumpnet.optim.normal import normal_solution
+from jumpnet.rows.conditions import ConditionKey, Kind
 
 
 def system_of(problem: jn.Problem, degree: int) -> LinearSystem:
@@ -45,7 +46,7 @@ def test_poles_are_left_to_qr():
     problem = problems.inclusion(2, 10.0)
     plan = first_plan(problem)
     for _ in range(4):
-        plan = plan.grown(["boundary x1-", "jump 0-1"], 1.0)
+        plan = plan.grown([ConditionKey(Kind.BOUNDARY, part="x1-"), ConditionKey(Kind.JUMP, (0, 1))], 1.0)
     network = plan.network
     system = LinearSystem(network, DirectSolver(problem, 0, Direct())._rows(plan, network)[0])
     condition = np.linalg.cond(system.J.dense())

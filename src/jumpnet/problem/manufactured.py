@@ -49,7 +49,7 @@ class DerivedSource(Values):
         reaction = self.lam.value(x) * self.u.value(x)
         f = second.sum(axis=(1, 2)) + first.sum(axis=1) - reaction
         size = np.abs(second).sum(axis=(1, 2)) + np.abs(first).sum(axis=1) + np.abs(reaction)
-        return np.where(np.abs(f) > ROUNDING * size, f, 0.0)
+        return np.where(np.abs(f) <= ROUNDING * size, 0.0, f)
 
     def spec(self) -> dict[str, Any]:
         return DERIVED
