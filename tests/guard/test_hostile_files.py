@@ -116,6 +116,16 @@ def test_numbers_beside_coordinates_in_conditions() -> None:
     assert np.all(np.isnan(Expression.parse("(-3)**x1", 2).compiled(1)(x)[:, 0]))
 
 
+def test_what_sympy_refuses_is_a_sentence() -> None:
+    """Found by fuzzing: comparisons of what is not real, integers beyond float64 in the middle of a formula."""
+    for formula in ("where(not log(-3**x1) >= 1, 1, 2)", "where(asin(where(x1 < 0, 3, 2)) < x2, 1, 2)"):
+        with pytest.raises(jn.ExpressionError, match="not real"):
+            Expression.parse(formula, 2)
+    x = np.array([[0.5, 0.25]])
+    assert np.isinf(Expression.parse("x1/((k/9**99)**20)", 2, {"k": 3.0})(x)).all()
+    assert Expression.parse("x1*(k/9**99)**20", 2, {"k": 3.0})(x) == pytest.approx(0.0)
+
+
 def test_long_keys_and_deep_tables() -> None:
     assert "parts" in refusal(".".join("a" * 2000) + " = 1\n" + PLAIN.format(A=1), most=2.0)
     assert "parts" in refusal(".".join("a" * 40_000) + " = 1\n" + PLAIN.format(A=1), most=2.0)
