@@ -1,6 +1,6 @@
 """What interruptions leave behind, and what many solves do to a process; the figures of docs/security.md.
 
-python benchmarks/robustness.py interrupts --count 50     Ctrl-C at random moments of commands: drawings, images, trainings
+python benchmarks/robustness.py interrupts --count 50     Ctrl-C at random moments of several commands
 python benchmarks/robustness.py kills --count 20          SIGKILL in training, saving and reporting
 python benchmarks/robustness.py soak --count 2000         solves in one process
 """
@@ -218,7 +218,7 @@ def kills(count: int, seed: int) -> int:
 
 
 def soak(count: int) -> int:
-    """Many solves of changing problems in one process."""
+    """Many solves of changing problems in one process: direct ones, some judged, every fiftieth by finite elements."""
     import jumpnet as jn
     from jumpnet.guard.budget import resident
 
@@ -237,10 +237,12 @@ def soak(count: int) -> int:
             disk = jn.Disk((chance.uniform(-0.2, 0.2), 0.1), radius)
             parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [disk])
             problem = jn.Problem(parts, A=[1.0, k], boundary=jn.Dirichlet("x1 + x2**2"))
-        solution = jn.solve(problem, tol=1e-3, verify=number % 10 == 1)
+        method = "fem" if number % 50 == 25 else "auto"
+        solution = jn.solve(problem, tol=1e-3, verify=number % 10 == 1, method=method)
         solution([[0.3]] if problem.dim == 1 else [[0.3, 0.2]])
 
-    began, memory = time.perf_counter(), {}
+    one(25)  # whatever is opened once and for good
+    began, memory, first = time.perf_counter(), {}, descriptors()
     for number in range(count):
         one(number)
         if number + 1 in (100, count) or (number + 1) % 200 == 0:
@@ -252,8 +254,23 @@ def soak(count: int) -> int:
                 flush=True,
             )
     growth = memory[count] / memory[min(100, count)] - 1.0
-    print(f"soak: {count} solves, memory {100 * growth:+.1f} % since the hundredth", flush=True)
-    return 0 if growth < 0.05 else 1
+    time.sleep(1.0)
+    left = {"threads": threading.active_count() - 1, "processes": _children(), "descriptors": descriptors() - first}
+    print(f"soak: {count} solves, memory {100 * growth:+.1f} % since the hundredth, left: {left}", flush=True)
+    return 0 if growth < 0.05 and not any(left.values()) else 1
+
+
+def _children() -> int:
+    """Processes that this one has started and that are still there, apart from multiprocessing's own tracker."""
+    found = 0
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(entry.read_text().rsplit(")", 1)[1].split()[1])
+            command = (entry.parent / "cmdline").read_bytes()
+        except OSError:
+            continue
+        found += parent == os.getpid() and b"resource_tracker" not in command
+    return found
 
 
 def main() -> int:

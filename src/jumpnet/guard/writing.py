@@ -25,7 +25,8 @@ ABANDONED = 86_400.0
 def write_atomically(path: str | PathLike[str], content: bytes, *, durable: bool = True) -> None:
     """Write a file; whatever happens, the old one or the new one is there, whole. Raises OSError or ValueError.
 
-    Not `durable`: after a power cut it may be neither, for files that are checked when they are read. Devices, pipes and the like are written to as they are; links are followed; the permissions of an old file stay.
+    Devices, pipes and the like are written to as they are; links are followed; the permissions of an old file stay.
+    Without `durable`, for files that are checked when they are read, a power cut may leave neither of them.
     """
     target = Path(os.path.realpath(path))
     old = _status(target)
