@@ -52,7 +52,8 @@ def verified(
 ) -> Solution:
     """The solution with the status that its judged error, or its own estimate, deserves.
 
-    `needed` says that the method's own estimate does not suffice; `seconds` is what the judge may take.
+    `needed` says that the method's own estimate does not suffice; `seconds` is what the judge may take. Ctrl-C in the
+    meantime returns the answer as it is.
     """
     found = _with_data(problem, found)
     doubts = _doubts(problem, found)
@@ -62,7 +63,10 @@ def verified(
     enough = _enough(problem, found, goal)
     own = min(4 * int(found.settings.get("unknowns", 0)), MOST_UNKNOWNS)
     most = {dim: max(own, n) for dim, n in JudgeOptions().unknowns.items()}
-    verdict = judge(found, tol=enough, options=JudgeOptions(unknowns=most, seconds=seconds))
+    try:
+        verdict = judge(found, tol=enough, options=JudgeOptions(unknowns=most, seconds=seconds))
+    except KeyboardInterrupt:
+        return replace(found, status=Status.INTERRUPTED, estimate=np.nan)
     if needed:
         doubts = [*doubts, "differences of successive spaces are all that is known"]
     return _judged(found, verdict, enough, doubts)
