@@ -193,6 +193,7 @@ def finding(problem: Problem, level: Level, answer: Answer, change: float) -> Fi
         unknowns=level.space.size,
         total=level.integrals(e),
         fluxes=level.fluxes(problem),
+        means=level.means(),
     )
 
 
