@@ -63,7 +63,7 @@ class History:
     def of(records: list[Record], terms: tuple[str, ...]) -> "History":
         """The records as columns."""
         if not records:
-            return History(terms)
+            return History(terms, loss_of_term=np.zeros((0, len(terms))))
         step, loss, of_term, damping, norm, seconds = (np.array(column) for column in zip(*records, strict=True))
         return History(terms, step, loss, of_term.reshape(len(loss), len(terms)), damping, norm, seconds)
 

@@ -405,6 +405,21 @@ def test_arrays_of_other_shapes_with_a_right_digest_are_refused(
     assert refused > 0
 
 
+def test_a_training_interrupted_before_its_first_step_can_be_saved_and_loaded(
+    chain: jn.Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its history is empty; the file was refused as damaged once."""
+
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LevenbergMarquardt, "advance", interrupted)
+    found = jn.solve(chain, **UNJUDGED)
+    assert found.status is Status.INTERRUPTED and len(found.history) == 0
+    found.save(tmp_path / "a.jumpnet")
+    assert np.array_equal(jn.load(tmp_path / "a.jumpnet").theta, found.theta)
+
+
 # --- where nothing can be written ------------------------------------------------------------------------------------
 
 
