@@ -3,6 +3,8 @@
 from jumpnet import baselines, charts, models, optim
 from jumpnet.collocation import Points
 from jumpnet.engines.fem import FEM
+from jumpnet.engines.network import Network
+from jumpnet.engines.trefftz import Trefftz
 from jumpnet.errors import (
     BudgetError,
     ExpressionError,
@@ -45,8 +47,8 @@ __all__ = [
     "Ball", "Box", "Budget", "BudgetError", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid",
     "ExpressionError", "FEM", "GeometryError", "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning",
     "LevelSet", "Mesh",
-    "ModelError", "Neumann", "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem",
+    "ModelError", "Network", "Neumann", "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem",
     "ProblemError", "ProblemFile", "Robin", "Solution", "SolutionError", "Star", "Status", "Superellipse",
-    "Superquadric", "Verdict", "approximate", "baselines", "charts", "effective_tensor", "judge", "load",
+    "Superquadric", "Trefftz", "Verdict", "approximate", "baselines", "charts", "effective_tensor", "judge", "load",
     "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve",
 ]  # fmt: skip

@@ -51,11 +51,13 @@ def saved(tmp_path_factory):
         warnings.simplefilter("ignore", jn.JumpnetWarning)
         solution = jn.solve(
             jn.manufactured(parts, u=["x1*x2", "1 + x1"]),
-            model=jn.models.CategoricalEmbedding(neurons=10),
-            optimizer=jn.optim.LevenbergMarquardt(steps=20),
-            points=(80, 30, 30),
-            charts="box",
             verify=False,
+            method=jn.Network(
+                jn.models.CategoricalEmbedding(neurons=10),
+                optimizer=jn.optim.LevenbergMarquardt(steps=20),
+                points=(80, 30, 30),
+                charts="box",
+            ),
         )
     path = tmp_path_factory.mktemp("saved") / "disk.jumpnet"
     solution.save(path)

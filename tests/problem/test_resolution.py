@@ -200,7 +200,9 @@ def test_a_source_between_all_points_is_no_success() -> None:
     """A narrow source in 1-D, where cells are not made: not converged, and not zero."""
     for f in (peak_formula(1e-5, 1), peak(1e-5)):
         with pytest.warns(jn.JumpnetWarning):
-            solution = jn.solve(jn.Problem(LINE, f=f), model=jn.models.Polynomials(degree=12), tol=1e-3)
+            solution = jn.solve(
+                jn.Problem(LINE, f=f), tol=1e-3, method=jn.Trefftz(basis=jn.models.Polynomials(degree=12))
+            )
         assert solution.status is not jn.Status.CONVERGED
 
 

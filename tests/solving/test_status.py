@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
+from jumpnet.engines.goal import Goal
 from jumpnet.engines.trefftz import search
 from jumpnet.engines.trefftz.balance import Imbalance
-from jumpnet.engines.trefftz.search import Goal
 
 ONE = jn.Partition(jn.Interval(0, 1), [])
 
@@ -90,7 +90,7 @@ def test_a_heated_chip_on_a_board() -> None:
 
 def test_a_training_is_trained_until_it_is_judged() -> None:
     problem = jn.manufactured(ONE, u="sin(3*x1)")
-    options: dict[str, Any] = {"model": jn.models.CategoricalEmbedding(dim=1, neurons=15)}
+    options: dict[str, Any] = {"method": jn.Network(jn.models.CategoricalEmbedding(dim=1, neurons=15))}
     assert jn.solve(problem, verify=False, **options).status is jn.Status.TRAINED
     judged = jn.solve(problem, tol=1e-6, **options)
     assert judged.status.ok and judged.verdict.rms == pytest.approx(judged.errors().l2, rel=0.5, abs=1e-12)
@@ -105,6 +105,7 @@ def test_a_training_is_trained_until_it_is_judged() -> None:
         {"verify": "maybe"},
         {"method": "magic"},
         {"method": "fem", "preset": "paper"},
+        {"method": jn.FEM(), "model": jn.models.OneHot()},
     ],
 )
 def test_wrong_options_are_refused_in_one_sentence(wrong: dict[str, Any]) -> None:

@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jumpnet.engines.fem import FEM
+from jumpnet.engines.network import Network
 from jumpnet.engines.progress import Progress
+from jumpnet.engines.trefftz import Trefftz
 from jumpnet.errors import JumpnetError, JumpnetWarning, ProblemError
 from jumpnet.guard.budget import Budget, bounded
 from jumpnet.models import CategoricalEmbedding
-from jumpnet.optim import Direct, LevenbergMarquardt
+from jumpnet.optim import LevenbergMarquardt
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 from jumpnet.solution.advice import spoken
 from jumpnet.solving import solve
+from jumpnet.solving.methods import Auto, Method
 
 if TYPE_CHECKING:  # pydantic is loaded with the first file
     from jumpnet.files.building import Builder
@@ -47,17 +50,9 @@ class ProblemFile:
     def solve(self, *, progress: bool | Progress = False, **options: Any) -> Solution:
         """The solution, by the file's settings where no others are given (those of `jn.solve`)."""
         wanted = self.file.solve
-        chosen: dict[str, Any] = {"tol": self.tol, "atol": wanted.atol, "seed": wanted.seed, "trials": wanted.trials}
+        chosen: dict[str, Any] = {"tol": self.tol, "atol": wanted.atol, "seed": wanted.seed, "method": self.method}
         chosen["verify"] = {"auto": "auto", "always": True, "never": False}[wanted.verify]
         chosen["time_limit"] = wanted.time_limit
-        if wanted.method == "fem":
-            chosen["method"] = "fem"
-        elif wanted.method in ("trefftz", "direct"):
-            chosen["optimizer"] = Direct()
-        elif wanted.method in ("network", "train"):
-            chosen["optimizer"] = LevenbergMarquardt(steps=wanted.steps) if wanted.steps else LevenbergMarquardt()
-            if wanted.neurons:
-                chosen["model"] = CategoricalEmbedding(neurons=wanted.neurons)
         with spoken("file"):
             return solve(self.problem, progress=progress, **(chosen | options))
 
@@ -66,6 +61,20 @@ class ProblemFile:
         given = {name: value for name, value in settings.items() if value is not None}
         entry = type(self.file.solve).model_validate(self.file.solve.model_dump() | given)
         return replace(self, file=self.file.model_copy(update={"solve": entry}))
+
+    @property
+    def method(self) -> Method:
+        """The method that the file asks for, with its options, as `jn.solve` takes it."""
+        wanted = self.file.solve
+        if wanted.method == "fem":
+            return FEM()
+        if wanted.method in ("trefftz", "direct"):
+            return Trefftz(trials=wanted.trials)
+        if wanted.method in ("network", "train"):
+            model = CategoricalEmbedding(neurons=wanted.neurons) if wanted.neurons else None
+            optimizer = LevenbergMarquardt(steps=wanted.steps) if wanted.steps else None
+            return Network(model, optimizer, trials=wanted.trials)
+        return Auto(wanted.trials)
 
     @property
     def sign(self) -> float:

@@ -132,7 +132,7 @@ class Verdict:
         return self.finding.field
 
     def _piece(self, piece: int) -> int:
-        return self.solution._located_partition()._piece(piece)
+        return self.solution._located_partition().piece_number(piece)
 
 
 @dataclass(frozen=True, eq=False)

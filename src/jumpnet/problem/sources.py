@@ -50,7 +50,7 @@ class Data:
     x: ArrayLike
     u: ArrayLike
     weight: ArrayLike = 1.0
-    piece: int | None = None
+    piece: int | str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +191,8 @@ def _measured(one: Data, parts: Partition, what: str) -> Measured:
     if not (weight > 0).all():
         raise ProblemError(f"{what}.weight is {weight.min():.4g} somewhere; weights are positive numbers.")
     if one.piece is not None:
+        if isinstance(one.piece, str) and one.piece in parts.names:
+            return Measured(x, np.full(len(x), parts.names.index(one.piece)), u, weight)
         if not isinstance(one.piece, int | np.integer) or not 0 <= one.piece < parts.size:
             raise ProblemError(f"{what}.piece is {shorten(one.piece)}; the pieces are 0 to {parts.size - 1}.")
         return Measured(x, np.full(len(x), int(one.piece)), u, weight)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from jumpnet.solution.lines import Probe
     from jumpnet.solution.quantities import Balance
 
-Pieces = int | Sequence[int] | np.ndarray
+Pieces = int | str | Sequence[int] | Sequence[str] | np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ class Solution:
             flux[mine] = np.einsum("nij,nj->ni", self._tensor(int(p)).value(points[mine]), gradient[mine])
         return flux
 
-    def side(self, x: ArrayLike, piece: int) -> Float[np.ndarray, " n"]:
+    def side(self, x: ArrayLike, piece: int | str) -> Float[np.ndarray, " n"]:
         """u seen from one piece: on its boundary the exact one-sided value, elsewhere its smooth extension."""
         return self(x, piece)
 
@@ -160,14 +160,14 @@ class Solution:
             A[mine], div_A[mine], lam[mine], f[mine] = self.problem.pde(int(cell[mine[0]]), points[mine])
         return self._functional(points, cell, -lam, div_A, A) - f
 
-    def net_flux(self, over: tuple[int, int] | str) -> "Integral":
+    def net_flux(self, over: tuple[int | str, int | str] | str) -> "Integral":
         """The integral of A grad u . n over an interface (a, b), on the side of a and n pointing to a, or over a part
         of the boundary, n pointing outward."""
         from jumpnet.solution.quantities import net_flux
 
         return net_flux(self, over)
 
-    def heat_flow(self, over: tuple[int, int] | str) -> "Integral":
+    def heat_flow(self, over: tuple[int | str, int | str] | str) -> "Integral":
         """The heat -A grad u . n that leaves through a part of the boundary, or flows from b to a over (a, b)."""
         return self.net_flux(over).scaled(-1.0)
 
@@ -291,7 +291,7 @@ class Solution:
 
         return to_xarray(self, resolution=resolution)
 
-    def as_function(self, *, piece: int | None = None) -> Callable[..., Any]:
+    def as_function(self, *, piece: int | str | None = None) -> Callable[..., Any]:
         """u as a function f(x1, x2, ...) of numbers or arrays, as scipy and plotting tools call it; nan outside."""
         from jumpnet.reporting.exchange import as_function
 
@@ -352,9 +352,11 @@ class Solution:
         """Points and the cell each is seen from."""
         points = self._points(x)
         if piece is not None:
-            cell = np.asarray(piece)
+            cell = self._numbers_of(piece)
             if cell.dtype.kind not in "iu" and cell.size:
-                raise SolutionError(f"piece is {shorten(piece)}; give a whole number, or one for each point.")
+                raise SolutionError(
+                    f"piece is {shorten(piece)}; give a number or a name, or one for each point."
+                )
             if cell.shape not in ((), (len(points),)):
                 raise SolutionError(
                     f"{cell.size} pieces are named for {len(points)} points; give one, or one for each."
@@ -373,6 +375,14 @@ class Solution:
                 f"{points[outside][0].tolist()}; leave them out, or name the piece to extend: solution(x, piece=0)."
             )
         return points, cell.astype(np.int32)
+
+    def _numbers_of(self, piece: Pieces) -> np.ndarray:
+        """Pieces by their numbers; names are looked up."""
+        given = np.asarray(piece)
+        if given.dtype.kind != "U":
+            return given
+        number_of = self._located_partition().piece_number
+        return np.array([number_of(str(name)) for name in given.ravel()], int).reshape(given.shape)
 
     def _located_partition(self) -> Partition:
         if self.partition is None:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from jumpnet.collocation import Stream
-from jumpnet.engines.trefftz.search import Goal
+from jumpnet.engines.goal import Goal
 from jumpnet.errors import ModelError
 from jumpnet.judge import JudgeOptions, Verdict, judge
 from jumpnet.optim import Status

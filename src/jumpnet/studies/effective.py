@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from jumpnet.engines.fem import FEM
 from jumpnet.engines.progress import Progress
 from jumpnet.errors import ProblemError
 from jumpnet.fields import ConstantField, is_zero
@@ -17,6 +16,7 @@ from jumpnet.solution import Solution
 from jumpnet.solution.effective import CONDITIONS, EffectiveTensor, bounds_of
 from jumpnet.solution.quantities import means
 from jumpnet.solving.call import solve
+from jumpnet.solving.methods import Method
 from jumpnet.solving.verify import Verify
 
 Boundary = Literal["periodic", "linear", "flux", "mixed"]
@@ -37,7 +37,7 @@ def effective_tensor(
     seed: int = 0,
     known: Solution | None = None,
     resolution: bool = False,
-    method: str | FEM = "auto",
+    method: Method = "auto",
     time_limit: float | None = None,
     progress: bool | Progress = False,
 ) -> EffectiveTensor:

@@ -50,7 +50,7 @@ def test_a_power_at_a_corner_is_found(angle: float) -> None:
         return jnp.real(z**power)
 
     problem = jn.Problem(jn.Partition(domain), boundary=jn.Dirichlet(exact), exact=exact)
-    solution = jn.solve(problem, tol=1e-8, optimizer=jn.optim.Direct())
+    solution = jn.solve(problem, tol=1e-8, method="trefftz")
     assert solution.status is jn.Status.CONVERGED
     assert solution.errors().l2 < 1e-9
     assert len(solution.theta) < 300
@@ -150,7 +150,7 @@ def test_squares_in_rows_are_cut_apart_and_conduct_as_they_must() -> None:
     for k in (10.0, 0.1):
         problem = jn.Problem(jn.Partition(SQUARE, squares), A=[1.0, *[k] * 4], boundary=ends)
         # By name: the automatic choice depends on the clock, and a busy machine takes finite elements.
-        solution = jn.solve(problem, optimizer=jn.optim.Direct(), tol=1e-6)
+        solution = jn.solve(problem, tol=1e-6, method="trefftz")
         assert solution.status is jn.Status.CONVERGED
         assert "cells" in solution.settings["method"]
         conducts.append(solution.net_flux("right").value)

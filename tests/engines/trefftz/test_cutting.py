@@ -23,7 +23,7 @@ def without_powers(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("without_powers")
 def test_four_materials_at_a_point_with_an_exact_solution(seed: int, tmp_path: Any) -> None:
     """u ~ r^(2/3): whole pieces converge slowly, cells that shrink towards the point reach the tolerance."""
-    solution = jn.solve(problems.crossing(3.0), tol=1e-5, seed=seed, optimizer=jn.optim.Direct())
+    solution = jn.solve(problems.crossing(3.0), tol=1e-5, seed=seed, method="trefftz")
     error = solution.errors()
     assert solution.status is jn.Status.CONVERGED and "cells" in solution.settings["method"]
     assert error.relative_l2 <= 1e-5
@@ -40,7 +40,7 @@ def test_four_materials_at_a_point_with_an_exact_solution(seed: int, tmp_path: A
 def test_the_estimate_is_honest_where_the_tolerance_is_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     """u ~ r^0.39 with few unknowns allowed."""
     monkeypatch.setattr(search, "MOST_IN_CELLS", 3000)
-    solution = jn.solve(problems.crossing(10.0), tol=1e-7, optimizer=jn.optim.Direct())
+    solution = jn.solve(problems.crossing(10.0), tol=1e-7, method="trefftz")
     assert not solution.status.ok
     assert solution.estimate >= solution.errors().l2 / 10
 
@@ -54,7 +54,7 @@ def test_a_good_conductor_that_floats() -> None:
     """
     parts = jn.Partition(BOX, [jn.Box((-0.5, -0.5), (0.5, 0.5))])
     problem = jn.Problem(parts, A=[1.0, 100.0], f=[0.0, -1.0], boundary=jn.Dirichlet(0.0))
-    solution = jn.solve(problem, tol=1e-3, optimizer=jn.optim.Direct())
+    solution = jn.solve(problem, tol=1e-3, method="trefftz")
     assert solution.status is jn.Status.CONVERGED
     t, w = np.polynomial.legendre.leggauss(200)
     edge = np.c_[np.full(200, 0.999), t]
@@ -70,7 +70,7 @@ def test_a_good_conductor_that_floats() -> None:
 @pytest.mark.slow
 def test_a_cusp_with_constant_coefficients_agrees_with_itself_refined() -> None:
     problem = jn.Problem(problems.pde2().partition, A=[1.0, 10.0], f=1.0, boundary=jn.Dirichlet(0.0))
-    loose, tight = (jn.solve(problem, tol=tol, optimizer=jn.optim.Direct()) for tol in (1e-2, 1e-4))
+    loose, tight = (jn.solve(problem, tol=tol, method="trefftz") for tol in (1e-2, 1e-4))
     assert loose.status is tight.status is jn.Status.CONVERGED
     x, piece = problem.partition.sample_interior(500, seed=3)
     change = np.sqrt(np.mean((loose(x, piece) - tight(x, piece)) ** 2))

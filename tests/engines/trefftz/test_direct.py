@@ -88,7 +88,7 @@ def test_close_disks_agree_with_a_solution_by_other_features(gap: float, monkeyp
     solution = jn.solve(problem)
     assert solution.status is jn.Status.CONVERGED
     monkeypatch.setattr(features, "_images", lambda *_: iter(()))
-    plain = jn.solve(problem, model=jn.models.Harmonics(90, 90))
+    plain = jn.solve(problem, method=jn.Trefftz(basis=jn.models.Harmonics(90, 90)))
     x, piece = problem.partition.sample_interior(500, seed=1)
     difference = solution(x, piece) - plain(x, piece)
     assert np.sqrt(np.mean(difference**2)) <= 1e-7
@@ -154,7 +154,7 @@ def test_same_seed_same_bits_and_a_saved_solution_too(tmp_path: Any) -> None:
     ids=str,
 )
 def test_frozen_features_of_ones_own_choice(model: Any, bound: float) -> None:
-    solution = jn.solve(problems.pde2(), model=model, verify=False)
+    solution = jn.solve(problems.pde2(), verify=False, method=jn.Trefftz(basis=model))
     assert solution.errors().l2 <= bound
     assert solution.estimate >= solution.errors().l2 / 10
 
@@ -173,7 +173,7 @@ def test_missed_holes_are_not_success(k: float, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(search, "MOST_IN_CELLS", 500)  # cells would make up for it
     problem = problems.inclusion(2, k)
     with pytest.warns(jn.JumpnetWarning, match="not converged"):
-        solution = jn.solve(problem, optimizer=jn.optim.Direct())
+        solution = jn.solve(problem, method="trefftz")
     assert not solution.status.ok
     assert solution.estimate >= solution.errors().l2 / 10
     assert "met worst" in solution.settings["method"]
@@ -185,7 +185,7 @@ def test_too_few_points_are_not_success(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(search, "MOST_UNKNOWNS", 600)
     monkeypatch.setattr(search, "MOST_IN_CELLS", 500)
     with pytest.warns(jn.JumpnetWarning, match="not converged"):
-        solution = jn.solve(problems.pde4(), optimizer=jn.optim.Direct(), verify=False)
+        solution = jn.solve(problems.pde4(), verify=False, method="trefftz")
     assert not solution.status.ok or solution.errors().relative_l2 <= 1e-8
 
 
@@ -205,8 +205,7 @@ def test_an_interrupted_direct_solve_returns_what_it_has() -> None:
     [
         {"tol": 0.0},
         {"tol": "small"},
-        {"optimizer": jn.optim.Direct(), "model": jn.models.OneHot()},
-        {"optimizer": jn.optim.LevenbergMarquardt(), "model": jn.models.Polynomials()},
+        {"method": "least squares"},
     ],
     ids=str,
 )

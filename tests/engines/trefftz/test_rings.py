@@ -39,10 +39,10 @@ def difference(one: jn.Solution, other: jn.Solution) -> float:
     ids=["three lobes", "five lobes", "anisotropic", "source", "superellipse", "curve"],
 )
 def test_smooth_shapes_are_solved_with_few_functions(problem: jn.Problem, most: int) -> None:
-    solution = jn.solve(problem, tol=1e-8, optimizer=jn.optim.Direct())
+    solution = jn.solve(problem, tol=1e-8, method="trefftz")
     assert solution.status is jn.Status.CONVERGED
     assert len(solution.theta) < most
-    fine = jn.solve(problem, tol=1e-11, seed=8, optimizer=jn.optim.Direct())
+    fine = jn.solve(problem, tol=1e-11, seed=8, method="trefftz")
     assert fine.status is jn.Status.CONVERGED
     x, piece = problem.partition.sample_interior(1000, seed=5)
     size = np.sqrt(np.mean(fine(x, piece) ** 2))
@@ -51,14 +51,14 @@ def test_smooth_shapes_are_solved_with_few_functions(problem: jn.Problem, most: 
 
 def test_a_domain_may_be_a_star() -> None:
     parts = jn.Partition(jn.Star((0.0, 0.0), "1 + 0.3*cos(5*theta)"), [jn.Disk((0.1, 0.0), 0.3)])
-    solution = jn.solve(jn.Problem(parts, A=[1.0, 10.0], f=1.0), tol=1e-8, optimizer=jn.optim.Direct())
+    solution = jn.solve(jn.Problem(parts, A=[1.0, 10.0], f=1.0), tol=1e-8, method="trefftz")
     assert solution.status is jn.Status.CONVERGED
     assert len(solution.theta) < 600
 
 
 def test_a_solution_with_poles_is_stored(tmp_path: object) -> None:
     problem = in_a_field(jn.Superellipse((0.1, 0.0), (0.5, 0.4), 4))
-    solution = jn.solve(problem, tol=1e-6, optimizer=jn.optim.Direct())
+    solution = jn.solve(problem, tol=1e-6, method="trefftz")
     assert "poles" in solution.settings["method"]
     solution.save(f"{tmp_path}/star")
     x = np.random.default_rng(0).uniform(-1, 1, (50, 2))

@@ -338,8 +338,3 @@ def _carried(part: Part, dim: int) -> int:
     if part.solves and dim == 2:
         return 2 * part.degree + 2
     return 2 * int(part.family.size ** ((dim - 1) / dim)) + 2
-
-
-def rms(values: np.ndarray) -> float:
-    """The root of the mean square."""
-    return float(np.sqrt(np.mean(values**2)))

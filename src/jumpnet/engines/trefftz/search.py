@@ -11,15 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
 
 from jumpnet.engines.budget import Budget, Watch
+from jumpnet.engines.goal import Goal, rms
 from jumpnet.engines.progress import Progress
 from jumpnet.engines.trefftz.balance import Imbalance, imbalances
 from jumpnet.engines.trefftz.cutting import Cutter
 from jumpnet.engines.trefftz.enrichments.rings import with_rings
 from jumpnet.engines.trefftz.features import first_plan, with_all_poles, with_corners
-from jumpnet.engines.trefftz.levels import DirectSolver, Level, rms
+from jumpnet.engines.trefftz.levels import DirectSolver, Level
 from jumpnet.engines.trefftz.plan import Plan
 from jumpnet.geometry.cells.cells import Cells
 from jumpnet.optim import Record, Status
@@ -35,8 +35,6 @@ SATURATION = 0.1
 MEMORY, MEMORY_CUT = 0.5, 0.7
 # Residuals below this part of the norm of the data are rounding (benchmarks/direct.py: 3e-16 to 2e-14).
 AT_ROUNDING = 1e-12
-# Rounding of u itself, relative to its size.
-ROUNDING_OF_VALUES = 1e-13
 # Levels and unknowns after which the search ends, with whole pieces and with pieces cut into cells.
 MOST_LEVELS, MOST_LEVELS_CUT = 20, 40
 MOST_UNKNOWNS, MOST_IN_CELLS, MOST_BETWEEN_HOLES = 6000, 30000, 300_000
@@ -86,24 +84,6 @@ class Attempt:
         others += f", sources answered in {answers}" if answers else ""
         worst = "" if self.status is Status.CONVERGED else f"; met worst: {level.large_terms()[0]}"
         return f"direct: {' and '.join(kinds)}{others}, {level.network.size} unknowns{worst}"
-
-
-@dataclass(frozen=True)
-class Goal:
-    """The root mean square error that is asked for: relative to the variation of u, or absolute."""
-
-    tol: float
-    atol: float = 0.0
-
-    def of(self, values: Float[np.ndarray, " points"]) -> float:
-        """The largest error that will do, for a solution with these values at evenly spread points."""
-        if not np.isfinite(values).all():
-            return 0.0
-        return self.of_size(rms(values - np.mean(values)), rms(values))
-
-    def of_size(self, variation: float, size: float) -> float:
-        """The same, from the variation and the root mean square of the solution."""
-        return max(self.atol, self.tol * variation, ROUNDING_OF_VALUES * size)
 
 
 class _Track:

@@ -80,6 +80,8 @@ class Partition:
         object.__setattr__(self, "domain", domain)
         object.__setattr__(self, "pieces", pieces)
         object.__setattr__(self, "names", _checked_names(names, len(pieces) + 1))
+        if isinstance(boundary, Mapping):
+            boundary = {part: self.names.index(one) if one in self.names else one for part, one in boundary.items()}
         object.__setattr__(self, "named", boundary_parts(boundary, domain.dim, len(pieces) + 1))
         sampling.check_rest(self._labeller)
 
@@ -264,25 +266,25 @@ class Partition:
 
     # --- measures -------------------------------------------------------------------------------------------
 
-    def measure(self, piece: int) -> float:
+    def measure(self, piece: int | str) -> float:
         """Length, area or volume of a piece; an estimate (about 1e-4) where no closed form is known."""
-        return self._measures[self._piece(piece)]
+        return self._measures[self.piece_number(piece)]
 
     @cached_property
     def _measures(self) -> tuple[float, ...]:
         return sampling.measures(self._labeller)
 
-    def piece_bounds(self, piece: int) -> Bounds:
+    def piece_bounds(self, piece: int | str) -> Bounds:
         """A tight box of a piece: of its shape, or of dense samples of it."""
-        return self._piece_boxes[self._piece(piece)]
+        return self._piece_boxes[self.piece_number(piece)]
 
     @cached_property
     def _piece_boxes(self) -> tuple[Bounds, ...]:
         return sampling.piece_boxes(self._labeller, self._walls)
 
-    def holes(self, piece: int) -> tuple[Hole, ...]:
+    def holes(self, piece: int | str) -> tuple[Hole, ...]:
         """What a piece surrounds: other pieces (touching ones together) or holes of the domain. None in 1-D."""
-        piece = self._piece(piece)
+        piece = self.piece_number(piece)
         if piece not in self._holes:
             self._holes[piece] = find_holes(piece, self._labeller, self._walls)
         return self._holes[piece]
@@ -382,9 +384,6 @@ class Partition:
                 listed = ", ".join(self.names[:10])
                 raise GeometryError(f"there is no piece {piece!r}; the pieces are {listed}.")
             return self.names.index(piece)
-        return self._piece(piece)
-
-    def _piece(self, piece: int) -> int:
         if isinstance(piece, bool) or not isinstance(piece, int | np.integer) or not 0 <= piece < self.size:
             raise GeometryError(f"there is no piece {piece!r}; the pieces are 0 to {self.size - 1}.")
         return int(piece)
@@ -392,7 +391,7 @@ class Partition:
     def _pair(self, pair: Pair) -> Pair:
         known = self._walls.interfaces
         try:
-            a, b = sorted(int(l) for l in pair)
+            a, b = sorted(self.names.index(l) if l in self.names else int(l) for l in pair)
         except (TypeError, ValueError):
             raise GeometryError(f"an interface is named by a pair of pieces such as (0, 1), not {pair!r}.") from None
         if (a, b) not in known:
