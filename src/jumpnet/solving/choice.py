@@ -14,7 +14,6 @@ from jumpnet.engines.trefftz.direct import directly
 from jumpnet.engines.trefftz.search import Goal
 from jumpnet.errors import GeometryError, JumpnetError, ModelError
 from jumpnet.fe.voxel import voxels_refused
-from jumpnet.geometry.cells.cells import Cells
 from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.optim import Status
 from jumpnet.problem import Problem
@@ -40,10 +39,7 @@ NEAR = 100.0
 def chosen(
     problem: Problem, goal: Goal, verify: Verify, *, seed: int, trials: int, progress: bool | Progress, limit: float
 ) -> Solution:
-    """The solution by the first method that reaches the goal, else the better one; `settings["tried"]` says what was.
-
-    Cells are for what no mesh can be made of.
-    """
+    """The solution by the first method that reaches the goal, else the better one; `settings["tried"]` says which."""
     whole = Budget(limit)
     options: dict[str, Any] = {"goal": goal, "seed": seed, "trials": trials, "progress": progress}
     if not voxels_refused(problem):
@@ -57,10 +53,9 @@ def chosen(
         other = by_elements(problem, goal, verify, progress=progress, limit=whole.left)
     except JumpnetError as refused:
         tried.append(f"finite elements: {refused}")
-        cut = direct is None or _cut_short(direct) or Cells.possible(problem.partition)
-        if isinstance(refused, GeometryError) and cut:
-            cells = completed(problem, directly(problem, cut=True, budget=Budget(whole.left), **options))
-            other = verified(problem, cells, goal, verify, seconds=whole.left)
+        if isinstance(refused, GeometryError) and (direct is None or _cut_short(direct)):
+            again = completed(problem, directly(problem, budget=Budget(whole.left), **options))
+            other = verified(problem, again, goal, verify, seconds=whole.left)
             tried.append(_line(other, time.perf_counter() - began))
         elif direct is None:
             raise
@@ -82,7 +77,7 @@ def _directly(
         return None, [f"direct: not tried, {why}"]
     spend = np.inf if problem.data is not None else SPEND
     try:
-        found = completed(problem, directly(problem, cut=False, budget=Budget(whole.left / 2, spend), **options))
+        found = completed(problem, directly(problem, alone=False, budget=Budget(whole.left / 2, spend), **options))
     except (ArithmeticError, LookupError, ValueError, RuntimeError, np.linalg.LinAlgError) as error:
         if problem.data is not None or isinstance(error, JumpnetError):
             raise

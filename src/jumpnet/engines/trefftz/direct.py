@@ -34,10 +34,10 @@ def directly(
     seed: int,
     trials: int,
     progress: bool | Progress,
-    cut: bool = True,
+    alone: bool = True,
     budget: Budget = Budget(),
 ) -> Solution:
-    """The direct solution: of several seeds the one with the smallest estimate; with `cut`, by cells if need be."""
+    """The direct solution: of several seeds the one with the smallest estimate (`alone`: see `attempt`)."""
     if model is not None and not isinstance(model, FrozenModel):
         raise ModelError(
             f"jn.optim.Direct() needs frozen features, not {model!r}; leave model out, or give one of "
@@ -48,7 +48,7 @@ def directly(
     check_trials(seed, trials)
     found = []
     for number in range(seed, seed + trials):
-        found.append(_of_seed(problem, model, optimizer or Direct(), goal, int(number), progress, cut, budget))
+        found.append(_of_seed(problem, model, optimizer or Direct(), goal, int(number), progress, alone, budget))
         if found[-1].status is Status.INTERRUPTED:
             break
     best = min(found, key=lambda s: (not s.status.ok, np.nan_to_num(s.estimate, nan=np.inf), s.held_out_loss))
@@ -62,7 +62,7 @@ def _of_seed(
     goal: Goal,
     seed: int,
     progress: bool | Progress,
-    cut: bool,
+    alone: bool,
     budget: Budget,
 ) -> Solution:
     began = time.perf_counter()
@@ -71,7 +71,7 @@ def _of_seed(
         found = fixed(solver, plan_of(model, problem), goal)
     else:
         with shown(progress, MOST_LEVELS) as report:
-            found = attempt(solver, goal, report, cut, budget)
+            found = attempt(solver, goal, report, alone, budget)
     return _solution(problem, found, seed, time.perf_counter() - began)
 
 
