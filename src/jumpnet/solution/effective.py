@@ -162,8 +162,8 @@ def bounds_of(problem: Problem) -> Bounds:
 
 def shares_of(parts: Partition) -> Float[np.ndarray, " pieces"]:
     """How much of the cell each piece fills; what the others leave is piece 0's. Of a label volume: how many voxels."""
-    if parts.dim == 3 and parts._image is not None:
-        pieces = parts._image.cells.pieces
+    if parts.dim == 3 and parts.image is not None:
+        pieces = parts.image.cells.pieces
         return np.bincount(pieces.ravel(), minlength=parts.size) / pieces.size
     lower, upper = (np.asarray(end, float) for end in parts.bounds)
     volume = float(np.prod(upper - lower))
