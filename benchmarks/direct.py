@@ -29,7 +29,6 @@ import jumpnet as jn
 from jumpnet.engines.trefftz import features
 from jumpnet.experiments import problems
 from jumpnet.fields.piecewise import piecewise_values
-from jumpnet.geometry.cells.cells import Cells
 
 if TYPE_CHECKING:
     from peers import fem_cusp
@@ -185,8 +184,7 @@ def reference(problem: jn.Problem) -> Callable[[np.ndarray, np.ndarray], np.ndar
     """The exact values where they are known, else those of a far finer solution with other features."""
     if problem.exact is not None:
         return partial(piecewise_values, problem.exact)
-    other = mock.patch.object(features, "_images", return_value=())
-    with other, mock.patch.object(Cells, "possible", return_value=False):  # cells would take hours for so many digits
+    with mock.patch.object(features, "_images", return_value=()):
         return jn.solve(problem, tol=1e-12, seed=99, method="trefftz")
 
 

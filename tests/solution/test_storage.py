@@ -300,6 +300,11 @@ def test_degrees_that_would_keep_the_reader_busy(direct: Path, tmp_path: Path, c
     assert "damaged" in text and time.perf_counter() - began < 5, "refused without looking at the functions"
 
 
+def test_solutions_in_cut_cells_are_refused_in_one_sentence(direct: Path, tmp_path: Path) -> None:
+    text = refusal(forged(direct, tmp_path / "b", "network", "cut", value={"tree": {}, "table": [], "lines": {}}))
+    assert "cut cells" in text and "solve the problem again" in text
+
+
 FORGERIES: dict[str, tuple[tuple[Any, ...], Any]] = {  # what: (entry, value)
     "switch": (("network", "cells", 0, 0, "constant"), 7),
     "functions of other coordinates": (("network", "cells", 0, 0, "family"), "solid"),

@@ -193,9 +193,7 @@ def _numbered(key: Any, parts: Partition) -> Any:
 def _check_pair(key: Any, parts: Partition, pairs: list[Pair]) -> None:
     whole = isinstance(key, tuple) and len(key) == 2
     if not whole or not all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in key):
-        raise ProblemError(
-            f"jumps has the key {shorten(key)}; a pair of pieces, (0, 1) or their names, is wanted."
-        )
+        raise ProblemError(f"jumps has the key {shorten(key)}; a pair of pieces, (0, 1) or their names, is wanted.")
     a, b = key
     if not (0 <= a < parts.size and 0 <= b < parts.size):
         raise ProblemError(f"jumps has the pair {key}; the pieces are numbered 0 to {parts.size - 1}.")

@@ -354,9 +354,7 @@ class Solution:
         if piece is not None:
             cell = self._numbers_of(piece)
             if cell.dtype.kind not in "iu" and cell.size:
-                raise SolutionError(
-                    f"piece is {shorten(piece)}; give a number or a name, or one for each point."
-                )
+                raise SolutionError(f"piece is {shorten(piece)}; give a number or a name, or one for each point.")
             if cell.shape not in ((), (len(points),)):
                 raise SolutionError(
                     f"{cell.size} pieces are named for {len(points)} points; give one, or one for each."

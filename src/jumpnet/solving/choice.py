@@ -14,7 +14,6 @@ from jumpnet.engines.protocol import Accept, Engine, Request
 from jumpnet.engines.trefftz import Trefftz, TrefftzEngine
 from jumpnet.engines.trefftz.engine import SPEND
 from jumpnet.errors import GeometryError, JumpnetError, ModelError
-from jumpnet.geometry.cells.cells import Cells
 from jumpnet.optim import Status
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
@@ -45,10 +44,7 @@ def accepting(problem: Problem, goal: Goal, verify: Verify, whole: Budget) -> Ac
 
 
 def chosen(problem: Problem, options: Auto, request: Request, verify: Verify) -> Solution:
-    """The solution by the first method that reaches the goal, else the better one; `settings["tried"]` says what was.
-
-    Cells are for what no mesh can be made of.
-    """
+    """The solution by the first method that reaches the goal, else the better one; `settings["tried"]` says which."""
     if problem.dim > 3:  # where there are too many polynomials, and no meshes
         network = Network(trials=options.trials, workers=options.workers, checkpoint=options.checkpoint)
         return answered(problem, NetworkEngine(network), request, verify)
@@ -56,7 +52,7 @@ def chosen(problem: Problem, options: Auto, request: Request, verify: Verify) ->
         with suppress(ModelError):  # tensors that are not along the axes: smooth surfaces and elements
             return answered(problem, VoxelEngine(), request, verify)
     trefftz = Trefftz(trials=options.trials)
-    direct, tried = _trefftz(problem, TrefftzEngine(trefftz, cut=False), request, verify)
+    direct, tried = _trefftz(problem, TrefftzEngine(trefftz, alone=False), request, verify)
     if direct is not None and (direct.status.ok or direct.status is Status.INTERRUPTED or problem.data is not None):
         return direct
     began = time.perf_counter()
@@ -64,8 +60,7 @@ def chosen(problem: Problem, options: Auto, request: Request, verify: Verify) ->
         other = answered(problem, FemEngine(), request, verify)
     except JumpnetError as refused:
         tried.append(f"finite elements: {refused}")
-        cut = direct is None or _cut_short(direct) or Cells.possible(problem.partition)
-        if isinstance(refused, GeometryError) and cut:
+        if isinstance(refused, GeometryError) and (direct is None or _cut_short(direct)):
             other = answered(problem, TrefftzEngine(trefftz), request, verify)
             tried.append(_line(other, time.perf_counter() - began))
         elif direct is None:

@@ -111,7 +111,7 @@ TRIANGLE = jn.Polygon([(-0.5, -0.5), (0.5, -0.4), (0.0, 0.4)])
     ids=["a square, k = 1000", "anisotropic, complex powers", "a heated triangle"],
 )
 def test_inclusions_with_corners(piece: jn.Polygon, A: list[object], f: float) -> None:
-    """Cells took minutes to 1e-5."""
+    """Few unknowns do where their powers are known."""
     problem = jn.Problem(jn.Partition(SQUARE, [piece]), A=A, f=f, boundary=jn.Dirichlet("x1"))
     solution, finer = (jn.solve(problem, tol=tol, seed=seed) for tol, seed in ((1e-6, 0), (1e-9, 1)))
     assert solution.status is jn.Status.CONVERGED

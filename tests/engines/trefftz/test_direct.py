@@ -170,7 +170,6 @@ def no_poles(*_: Any) -> Iterator[Any]:
 def test_missed_holes_are_not_success(k: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the geometry had overlooked the hole: polynomials cannot make up for it, and the status says so."""
     monkeypatch.setattr(features, "_poles", no_poles)
-    monkeypatch.setattr(search, "MOST_IN_CELLS", 500)  # cells would make up for it
     problem = problems.inclusion(2, k)
     with pytest.warns(jn.JumpnetWarning, match="not converged"):
         solution = jn.solve(problem, method="trefftz")
@@ -183,7 +182,6 @@ def test_too_few_points_are_not_success(monkeypatch: pytest.MonkeyPatch) -> None
     """Fewer equations than unknowns: met at the points, wrong between them; held-out points notice."""
     monkeypatch.setattr(levels, "OVERSAMPLING", 0.3)
     monkeypatch.setattr(search, "MOST_UNKNOWNS", 600)
-    monkeypatch.setattr(search, "MOST_IN_CELLS", 500)
     with pytest.warns(jn.JumpnetWarning, match="not converged"):
         solution = jn.solve(problems.pde4(), verify=False, method="trefftz")
     assert not solution.status.ok or solution.errors().relative_l2 <= 1e-8

@@ -33,10 +33,10 @@ MOST_CORNERS, MOST_SEGMENTS = 40, 100
 
 @dataclass(frozen=True)
 class TrefftzEngine:
-    """Functions made for the problem, by linear least squares; with `cut`, pieces are cut into cells if need be."""
+    """Functions made for the problem, by linear least squares; `alone`: no other engine is tried next."""
 
     options: Trefftz = field(default_factory=Trefftz)
-    cut: bool = True
+    alone: bool = True
 
     def suits(self, problem: Problem) -> str | float:
         """Why functions for the problem are not known, at a glance; else the seconds that are worth a try."""
@@ -73,7 +73,7 @@ class TrefftzEngine:
             found = fixed(solver, plan_of(self.options.basis, problem), request.goal)
         else:
             with shown(request.progress, MOST_LEVELS) as report:
-                found = attempt(solver, request.goal, report, self.cut, request.budget)
+                found = attempt(solver, request.goal, report, self.alone, request.budget)
         return _solution(problem, found, seed, time.perf_counter() - began)
 
 

@@ -3,8 +3,7 @@
 Where A is constant and there is no source, the features solve the equation exactly: harmonic functions after the
 linear map that makes A the identity, growing ones and poles in the holes. Elsewhere they are polynomials. Each part
 has a degree of its own, which the direct solver raises where residuals are large. A piece with many holes is cut
-between them into cells that know the holes near them only. Pieces that are cut by a tree of boxes have the same
-functions cell by cell, without poles.
+between them into cells that know the holes near them only.
 """
 
 from collections import Counter
@@ -24,7 +23,6 @@ from jumpnet.engines.trefftz.natures import NEITHER, Nature, natures_of, own_cha
 from jumpnet.engines.trefftz.plan import OUTSIDE, Part, Plan
 from jumpnet.geometry import Box as DomainBox
 from jumpnet.geometry import Hole, Partition
-from jumpnet.geometry.cells.cells import Cells
 from jumpnet.geometry.cells.surroundings import Surroundings
 from jumpnet.geometry.checks import Bounds
 from jumpnet.geometry.walls.corners import corners_of
@@ -69,7 +67,7 @@ def with_corners(plan: Plan, problem: Problem, only: Only = "any", most: int = M
     """
     cut = plan.cells
     harmonic = {part.piece for part in plan.parts if part.kind == "harmonic" and not part.pole}
-    if isinstance(cut, Cells) or not harmonic:
+    if not harmonic:
         return None
     at = Counter(piece for corner in corners_of(problem.partition) for piece in corner.pieces if piece in harmonic)
     if cut is None and max(at.values(), default=0) > most:

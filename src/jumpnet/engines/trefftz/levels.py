@@ -6,15 +6,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
-from jumpnet.collocation import Collocation, Points, Stream
+from jumpnet.collocation import Points, Stream
 from jumpnet.engines.trefftz.changes import singular_points
 from jumpnet.engines.trefftz.drawing import Drawn, Followed, followed
 from jumpnet.engines.trefftz.enrichments.rings import near_poles
 from jumpnet.engines.trefftz.graded import equations_near
 from jumpnet.engines.trefftz.plan import Part, Places, Plan
-from jumpnet.geometry.cells.cells import CellPoints, Cells, Runs
 from jumpnet.geometry.cells.surroundings import Surroundings
 from jumpnet.models import Frozen, LinearSystem
 from jumpnet.optim import Direct
@@ -26,12 +25,8 @@ from jumpnet.rows import (
     Rows,
     Sites,
     balanced_size,
-    combined,
-    cuts,
-    equations,
     joined,
     on_surfaces,
-    select,
     stack,
     traced_cuts,
     weigh,
@@ -43,9 +38,9 @@ OVERSAMPLING = 2.0
 LARGE = 0.05
 # Points at which successive levels are compared.
 COMPARED = 400
-# How much heavier the total flux through a cut counts than the flux at a point of it, and the equation inside a cell,
-# or inside a piece whose source polynomials answer: else they meet conditions at the expense of the equation.
-BALANCE = 100.0
+# How much heavier the equation counts inside a piece whose source polynomials answer: else they meet conditions at the
+# expense of the equation.
+INSIDE = 100.0
 # An answer to a source is one unknown, but looked at as if it were so many: the source may be uneven.
 ANSWERED = 60
 
@@ -87,12 +82,6 @@ class Level:
         network = replace(self.network, of_cell=self.network.of_cell[: cells.size])
         return network, self.theta[: network.size]
 
-    def residual_of_cells(self) -> Float[np.ndarray, " cells"]:
-        """The norm of the held-out residual of the rows that touch each cell."""
-        of_site = self.held[self.held_rows.row_of_site] ** 2
-        cell = np.asarray(self.held_rows.sites.cell)
-        return np.sqrt(np.bincount(cell, of_site, len(self.network.of_cell)))
-
 
 class DirectSolver:
     """The levels of one problem and one seed."""
@@ -125,9 +114,6 @@ class DirectSolver:
         """The equations that the features do not solve by themselves, weighted: those to solve, and held-out ones."""
         solved = {ConditionKey(Kind.PDE, (piece,)) for piece, exact in enumerate(plan.exact) if exact}
         streams = (Stream.TRAIN, Stream.HELD_OUT)
-        if isinstance(plan.cells, Cells):
-            train, held = (self._rows_of_cells(plan, plan.cells, network, stream, solved) for stream in streams)
-            return train, held
         needed = points_for(plan, self.problem)
         if self._drawn is None or not self._drawn.enough(needed):
             halfwidth = self.halfwidth if plan.cells is None else None  # cells have sizes of their own
@@ -142,7 +128,7 @@ class DirectSolver:
                 rows = weigh(stack([rows, *sized]) if sized else rows, "paper", self.halfwidth)
             else:
                 rows = self._with_cuts(plan, plan.cells, network, stack([rows, *crowded]), stream)
-            found.append(self._lifted(rows, np.where(plan.answered, BALANCE, 1.0)))
+            found.append(self._lifted(rows, np.where(plan.answered, INSIDE, 1.0)))
         return found[0], found[1]
 
     def _crowded(self, plan: Plan, needed: Points, stream: Stream) -> Iterator[Rows]:
@@ -171,56 +157,10 @@ class DirectSolver:
         rows = stack([replace(rows, sites=network.placed(rows.sites)), on_cuts])
         return weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)
 
-    def _rows_of_cells(
-        self, plan: Plan, cells: Cells, network: Frozen, stream: Stream, solved: set[ConditionKey]
-    ) -> Rows:
-        inside, along = counts_in_cells(plan, cells)
-        rng = np.random.default_rng([self.seed, int(stream), len(cells.tree.leaves)])
-        drawn = cells.draw(inside, along, rng, even=stream is Stream.TRAIN)
-        rows = equations(self.problem, Collocation(*drawn[:7]))
-        rows = replace(rows, sites=network.placed(rows.sites))
-        if self._followed is not None:
-            rows = stack([rows, _in_cells(self._followed[stream], cells, network, inside, along)])
-        rows = stack([rows, cuts(self.problem, drawn.cuts)]) if len(drawn.cuts.x) else rows
-        # The size of the leaf, not of what a piece has of it: the fluxes through a sliver count as much as others.
-        lower, upper = cells.tree.corners(np.array([member.leaf for member in cells.members]))
-        half = (upper - lower) / 2
-        rows = weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)
-        balances = self._balances(rows, drawn) if stream is Stream.TRAIN else []
-        keep = np.array([key not in solved for key in rows.terms])[rows.term]
-        return stack([self._lifted(select(rows, keep), np.full(len(plan.exact), BALANCE)), *balances])
-
     @cached_property
     def _followed(self) -> dict[Stream, Followed] | None:
         """The equations where data change fast."""
         return followed(self.problem)
-
-    def _balances(self, rows: Rows, drawn: CellPoints) -> list[Rows]:
-        """The total flux through each stretch of wall and cut between two cells is the same on both sides.
-
-        Least squares spreads what cannot be met at a corner over all other rows, where it is cheap: a little of the
-        flux gets lost at every cut. Heavy rows for the totals leave it only errors without a total, which fade nearby.
-        """
-        runs = {ConditionKey(Kind.FLUX, pair): runs for pair, runs in drawn.interface_runs.items()}
-        for piece in np.unique(drawn.cuts.piece).tolist():
-            mine = drawn.cuts.piece == piece
-            runs[ConditionKey(Kind.CUT_FLUX, (piece,))] = Runs(drawn.cut_runs.run[mine], drawn.cut_runs.length[mine])
-        found = []
-        for key, (run, length) in runs.items():
-            if not (run >= 0).any():
-                continue
-            own = select(rows, rows.term == rows.terms.index(key))
-            # Rows that follow the data come last and belong to no run.
-            others = len(own) - len(run)
-            run = np.concatenate([run, np.full(others, -1)]).astype(int)
-            length = np.concatenate([length, np.zeros(others)])
-            # Means over the run, of fluxes and of the weights of its rows.
-            points, total = (np.bincount(run + 1, one)[run + 1] for one in (np.ones(len(run)), length))
-            balance = combined(own, run, length / total, ConditionKey(Kind.BALANCE, key.pieces))
-            weight = combined(replace(own, rhs=own.weight), run, 1 / points, key).rhs
-            lift = self._lift[key.pieces[0]] * self._lift[key.pieces[-1]]
-            found.append(balance.weighted(BALANCE * lift * weight))
-        return found
 
     def _lifted(self, rows: Rows, inside: Float[np.ndarray, " pieces"]) -> Rows:
         """With more weight for what holds inside good conductors that float, and for the equation inside pieces."""
@@ -304,29 +244,6 @@ def _cells_at(plan: Plan, a: int, b: int) -> set[int]:
         return {a, b}
     inside = a + b - plan.cells.map.piece
     return {inside, *plan.cells.at_piece[inside]}
-
-
-def _in_cells(
-    more: Followed, cells: Cells, network: Frozen, inside: Int[np.ndarray, " cells"], along: Int[np.ndarray, " cells"]
-) -> Rows:
-    """Rows that follow the data, each of which counts as its share of the others in its cell."""
-    rows = replace(more.rows, sites=network.placed(more.rows.sites))
-    cell = np.asarray(rows.sites.cell)[np.cumsum(rows.counts) - rows.counts]
-    lower, upper = cells.tree.corners(np.array([member.leaf for member in cells.members]))
-    area, edge = (upper - lower).prod(axis=1), (upper - lower).max(axis=1)
-    within = np.array([key.kind is Kind.PDE for key in rows.terms])[rows.term]
-    expected = np.where(within, inside[cell] / area[cell], along[cell] / edge[cell]) * more.measure
-    return rows.weighted(rows.weight * np.sqrt(np.minimum(expected, 1.0)))
-
-
-def counts_in_cells(plan: Plan, cells: Cells) -> tuple[Int[np.ndarray, " cells"], Int[np.ndarray, " cells"]]:
-    """How many points each cell needs inside, and on each of its walls and cuts."""
-    inside, along = np.zeros((2, cells.size), int)
-    for part in plan.parts:
-        if not part.solves:
-            inside[part.cell] += int(OVERSAMPLING * part.family.size) + 4
-        along[part.cell] = max(along[part.cell], int(OVERSAMPLING * part.degree) + 4)
-    return inside, along
 
 
 def _carried(part: Part, dim: int) -> int:

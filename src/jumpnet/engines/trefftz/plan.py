@@ -11,7 +11,6 @@ from jaxtyping import Int
 
 from jumpnet.charts import Chart
 from jumpnet.engines.trefftz import traces
-from jumpnet.geometry.cells.cells import Cells
 from jumpnet.geometry.cells.surroundings import Surroundings
 from jumpnet.models import Frozen
 from jumpnet.models.families import Family, Powers, Products, Ridges, Solid
@@ -115,7 +114,7 @@ class Places:
 
     inside: set[int]
     boundary: bool
-    cuts: set[tuple[int, str | int | None]]  # of a piece (None), or of one of its cells
+    cuts: set[tuple[int, str | int | None]]  # piece and cell
     across: dict[int, set[int]]
     at_points: set[int]
 
@@ -140,7 +139,7 @@ class Places:
         """Whether more functions of the part may lower the residual there."""
         if (part.piece in self.inside and not part.solves) or (part.piece in self.at_points and not part.pole):
             return True
-        if (part.piece, None) in self.cuts or (part.piece, part.cell) in self.cuts:
+        if (part.piece, part.cell) in self.cuts:
             return True
         if self.boundary and (part.pieces is None or OUTSIDE in part.pieces):
             return True
@@ -154,7 +153,7 @@ class Plan:
 
     parts: tuple[Part, ...]
     exact: tuple[bool, ...]
-    cells: Cells | Surroundings | None = None
+    cells: Surroundings | None = None
 
     @property
     def answered(self) -> list[bool]:

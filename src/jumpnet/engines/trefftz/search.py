@@ -16,12 +16,10 @@ from jumpnet.engines.budget import Budget, Watch
 from jumpnet.engines.goal import Goal, rms
 from jumpnet.engines.progress import Progress
 from jumpnet.engines.trefftz.balance import Imbalance, imbalances
-from jumpnet.engines.trefftz.cutting import Cutter
 from jumpnet.engines.trefftz.enrichments.rings import with_rings
 from jumpnet.engines.trefftz.features import first_plan, with_all_poles, with_corners
 from jumpnet.engines.trefftz.levels import DirectSolver, Level
 from jumpnet.engines.trefftz.plan import Plan
-from jumpnet.geometry.cells.cells import Cells
 from jumpnet.optim import Record, Status
 from jumpnet.problem import Problem
 from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY
@@ -30,18 +28,17 @@ from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY
 SAFETY = 5.0
 # The saturation assumption holds where the residual of the better level is at most this part of the other's.
 SATURATION = 0.1
-# Memory of the reliability constant: what levels before showed counts so much less with every level; changes of cells
-# touch a part of the domain only and may show less than there is (heuristic).
-MEMORY, MEMORY_CUT = 0.5, 0.7
+# Memory of the reliability constant: what levels before showed counts so much less with every level (heuristic).
+MEMORY = 0.5
 # Residuals below this part of the norm of the data are rounding (benchmarks/direct.py: 3e-16 to 2e-14).
 AT_ROUNDING = 1e-12
-# Levels and unknowns after which the search ends, with whole pieces and with pieces cut into cells.
-MOST_LEVELS, MOST_LEVELS_CUT = 20, 40
-MOST_UNKNOWNS, MOST_IN_CELLS, MOST_BETWEEN_HOLES = 6000, 30000, 300_000
+# Levels and unknowns after which the search ends; the latter with whole pieces, and with cells between holes.
+MOST_LEVELS = 20
+MOST_UNKNOWNS, MOST_BETWEEN_HOLES = 6000, 300_000
 # Less than this reduction of the residual from one level to the next is no progress; so many of them end the search.
-SLOW, PATIENCE, PATIENCE_CUT = 0.8, 3, 6
-# Where pieces can be cut, whole ones must do better, and sooner: algebraic convergence is not worth its unknowns.
-SLOW_WHOLE, PATIENCE_WHOLE = 0.4, 2
+SLOW, PATIENCE = 0.8, 3
+# Where another method is tried next, it must be less, and sooner: algebraic convergence is not worth its unknowns.
+SLOW_FIRST, PATIENCE_FIRST = 0.4, 2
 # A whole growth that leaves more of the residual than this: the functions do not suit the solution.
 UNSUITED = 0.3
 # Other functions are kept if they leave no more than this of it; powers at corners, of which there are many at once,
@@ -114,11 +111,7 @@ class _Track:
         self._worst = max(self._worst, *self._shown(after).values(), 0.0)
         self._levels.append(after)
         self.idle = 0 if after.residual < slow * max(last.residual, best.residual) else self.idle + 1
-        if isinstance(best.plan.cells, Cells) != isinstance(after.plan.cells, Cells):
-            better = estimate < self.estimate  # residuals of whole pieces and of cells are weighted differently
-        else:
-            better = after.residual < best.residual or (estimate < self.estimate and _at_rounding(after))
-        if better:
+        if after.residual < best.residual or (estimate < self.estimate and _at_rounding(after)):
             self.best, self.estimate = after, estimate
         self.last = after
         self._note(after)
@@ -134,8 +127,6 @@ class _Track:
     def cautious(self) -> float:
         """An upper estimate for a search that ends early: with the worst constant seen; nan where none was."""
         if self.best is None or not self._worst > 0 or not np.isfinite(self._worst * self.best.residual):
-            return np.nan
-        if isinstance(self.best.plan.cells, Cells) != isinstance(self._levels[-1].plan.cells, Cells):
             return np.nan
         return SAFETY * self._worst * self.best.residual
 
@@ -159,9 +150,8 @@ class _Track:
 
     def _reliability(self, after: Level) -> float:
         """The error per unit of residual; infinite where no former level shows it."""
-        memory = MEMORY_CUT if isinstance(after.plan.cells, Cells) else MEMORY
         shown = self._shown(after)
-        return max((constant * memory ** (max(shown) - at) for at, constant in shown.items()), default=np.inf)
+        return max((constant * MEMORY ** (max(shown) - at) for at, constant in shown.items()), default=np.inf)
 
     def _estimate(self, after: Level) -> float:
         """The estimated error of a level, as the next of the sequence; infinite where nothing is known."""
@@ -192,19 +182,16 @@ class _Track:
 
 
 def attempt(
-    solver: DirectSolver, goal: Goal, progress: Progress | None = None, cut: bool = True, budget: Budget = Budget()
+    solver: DirectSolver, goal: Goal, progress: Progress | None = None, alone: bool = True, budget: Budget = Budget()
 ) -> Attempt:
-    """Grow the features until the estimate meets the tolerance; where that no longer helps, `cut` pieces into cells.
+    """Grow the features until the estimate meets the tolerance or that no longer helps; `budget` may end it early.
 
-    Without `cut` there is another method to fall back on, and `budget` may end the search early.
+    Unless the method is `alone` another one is tried next, and slow convergence ends the search.
     """
     track = _Track(goal, progress, MOST_LEVELS)
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite is no success
-            otherwise = not cut or Cells.possible(solver.problem.partition)
-            status = _grow(track, solver, otherwise, budget)
-        if cut and status not in (Status.CONVERGED, Status.TIME_LIMIT) and Cells.possible(solver.problem.partition):
-            status = _cut(track, solver)
+            status = _grow(track, solver, alone, budget)
     except KeyboardInterrupt:
         if track.best is None:
             raise
@@ -217,8 +204,8 @@ def attempt(
     return Attempt(track.best, float(estimate), status, _alike(track), reasons)
 
 
-def _grow(track: _Track, solver: DirectSolver, otherwise: bool, budget: Budget) -> Status:
-    """More functions of the whole pieces; with less patience where there is another way."""
+def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> Status:
+    """More functions, level by level; with less patience where there is another method."""
     watch = Watch()
     track.begin(solver.level(first_plan(solver.problem)))
     stride, poles, good = 1.0, False, True
@@ -239,7 +226,7 @@ def _grow(track: _Track, solver: DirectSolver, otherwise: bool, budget: Budget) 
                 after = _better_with(with_rings, after, solver, WITH_RINGS)
             if any(key.kind in (*ON_BOUNDARY, *BETWEEN_PIECES) for key in after.large_terms()):
                 after = _better_with(with_corners, after, solver, WITH_CORNERS)
-        slow, patience = (SLOW_WHOLE, PATIENCE_WHOLE) if otherwise else (SLOW, PATIENCE)
+        slow, patience = (SLOW, PATIENCE) if alone else (SLOW_FIRST, PATIENCE_FIRST)
         track.add(after, slow)
         if track.met and track.balanced(solver):
             return Status.CONVERGED
@@ -258,25 +245,6 @@ def _better_with(
         return level
     found = solver.level(plan)
     return found if found.residual < left * level.residual else level
-
-
-def _cut(track: _Track, solver: DirectSolver) -> Status:
-    """Cells, smaller ones or more functions in them, wherever the residual is large."""
-    cutter = Cutter(solver.problem)
-    track.begin(solver.level(cutter.plan()))
-    for _ in range(MOST_LEVELS_CUT):
-        assert track.last is not None
-        if not cutter.refine(track.last):
-            return Status.STALLED
-        plan = cutter.plan()
-        if plan.network.size > MOST_IN_CELLS:
-            return Status.STALLED
-        track.add(solver.level(plan))
-        if track.met and track.balanced(solver):
-            return Status.CONVERGED
-        if track.idle >= PATIENCE_CUT:
-            return Status.STALLED
-    return Status.STEP_LIMIT
 
 
 def _alike(track: _Track) -> tuple[Record, ...]:
@@ -313,9 +281,7 @@ def _at_rounding(level: Level) -> bool:
 
 
 def _lost(solver: DirectSolver, level: Level, tol: float) -> list[Imbalance]:
-    """The places where more flux is lost than a part `tol`, the worst first; none is known of cells."""
-    if isinstance(level.plan.cells, Cells):
-        return []  # their points are not evenly spread
+    """The places where more flux is lost than a part `tol`, the worst first."""
     found = [one for one in imbalances(solver, level) if one.exceeds(tol)]
     return sorted(found, key=lambda one: -abs(one.value) / max(one.size, 1e-300))
 

@@ -7,10 +7,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from jumpnet.geometry.cells.leaves import path_of_wall
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.partition import Partition
 from jumpnet.geometry.quadrature.lines import Path
+from jumpnet.geometry.walls.sides import path_of_wall
 
 # Points no farther apart than this, relative to the domain, are one; directions that differ by less are the same.
 SAME, PARALLEL = 1e-9, 1e-7
