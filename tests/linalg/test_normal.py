@@ -10,7 +10,6 @@ from jumpnet.experiments import problems
 from jumpnet.linalg.normal import normal_solution
 from jumpnet.linalg.qr import by_cell_step
 from jumpnet.models import LinearSystem
-from jumpnet.optim import Direct
 from jumpnet.rows.conditions import ConditionKey, Kind
 
 
@@ -18,7 +17,7 @@ def system_of(problem: jn.Problem, degree: int) -> LinearSystem:
     """The equations of a problem for polynomials of a degree."""
     plan = plan_of(jn.models.Polynomials(degree=degree), problem)
     network = plan.network
-    return LinearSystem(network, DirectSolver(problem, 0, Direct())._rows(plan, network)[0])
+    return LinearSystem(network, DirectSolver(problem, 0)._rows(plan, network)[0])
 
 
 def periodic() -> jn.Problem:
@@ -48,7 +47,7 @@ def test_poles_are_left_to_qr():
     for _ in range(4):
         plan = plan.grown([ConditionKey(Kind.BOUNDARY, part="x1-"), ConditionKey(Kind.JUMP, (0, 1))], 1.0)
     network = plan.network
-    system = LinearSystem(network, DirectSolver(problem, 0, Direct())._rows(plan, network)[0])
+    system = LinearSystem(network, DirectSolver(problem, 0)._rows(plan, network)[0])
     condition = np.linalg.cond(system.J.dense())
     assert condition > 1e8
     assert normal_solution(system, 1e-28) is None

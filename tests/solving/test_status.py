@@ -23,27 +23,27 @@ def level(residual: float, value: float, size: float = 1.0) -> Any:
 
 
 def test_levels_that_agree_without_progress_say_nothing() -> None:
-    track = search._Track(Goal(1e-3), None, 5)
+    track = search._Track(Goal(1e-3))
     track.begin(level(5.2e-3, 1.0))
     track.add(level(5.3e-3, 1.0 + 6e-5))
     assert not track.met and not np.isfinite(track.estimate) and np.isnan(track.cautious)
 
 
 def test_a_residual_that_falls_by_a_decade_shows_the_error_of_the_level_before() -> None:
-    track = search._Track(Goal(1e-3), None, 5)
+    track = search._Track(Goal(1e-3))
     track.begin(level(1e-2, 1.0))
     track.add(level(1e-4, 1.001))
-    assert track.estimate == pytest.approx(search.SAFETY * 1e-3 / 1e-2 * 1e-4)
+    assert track.estimate == pytest.approx(jn.Trefftz().safety * 1e-3 / 1e-2 * 1e-4)
     assert track.met
     track.add(level(1e-4, 1.001))  # a search that ends here has the worst constant, undiminished
     assert track.cautious == pytest.approx(track.estimate)
 
 
 def test_levels_at_rounding_show_their_error_by_their_difference() -> None:
-    track = search._Track(Goal(1e-8), None, 5)
+    track = search._Track(Goal(1e-8))
     track.begin(level(1e-15, 1.0))
     track.add(level(2e-15, 1.0 + 1e-14))
-    assert track.met and track.estimate == pytest.approx(search.SAFETY * 1e-14, rel=0.1)
+    assert track.met and track.estimate == pytest.approx(jn.Trefftz().safety * 1e-14, rel=0.1)
 
 
 def test_the_goal_is_relative_to_the_variation() -> None:

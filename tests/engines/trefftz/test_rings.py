@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.engines.trefftz.enrichments.rings import near_poles, with_rings
-from jumpnet.engines.trefftz.features import _beyond, first_plan
+from jumpnet.engines.trefftz.enrichments.multipoles import _beyond
+from jumpnet.engines.trefftz.enrichments.rings import near_poles, poles_beyond
+from jumpnet.engines.trefftz.features import first_plan
 from jumpnet.geometry.shape import Shape
 from jumpnet.geometry.walls.rings import rings_of
 
@@ -71,7 +72,7 @@ def test_a_solution_with_poles_is_stored(tmp_path: object) -> None:
 def test_round_and_angular_shapes_have_no_rings(shape: Shape) -> None:
     problem = in_a_field(shape)
     assert not list(rings_of(problem.partition))
-    assert with_rings(first_plan(problem), problem) is None
+    assert poles_beyond(first_plan(problem), problem) == []
 
 
 def test_rings_know_their_sides_and_normals() -> None:
@@ -89,7 +90,7 @@ def test_rings_know_their_sides_and_normals() -> None:
 
 def test_points_are_added_where_poles_are_near() -> None:
     problem = in_a_field(STAR)
-    plan = with_rings(first_plan(problem), problem)
+    plan = first_plan(problem).with_blocks(poles_beyond(first_plan(problem), problem))
     assert plan is not None
     x, _ = near_poles(problem, plan, jn.Points(1, 100, 100), np.random.default_rng(0)).interfaces[0, 1]  # type: ignore[union-attr]
     depth = np.linalg.norm(x - np.array(STAR.center), axis=1)

@@ -17,7 +17,7 @@ from jumpnet.engines.seeds import spread
 from jumpnet.engines.trefftz.features import plan_of
 from jumpnet.engines.trefftz.levels import DirectSolver
 from jumpnet.engines.trefftz.options import Trefftz
-from jumpnet.engines.trefftz.search import MOST_LEVELS, Attempt, attempt, fixed
+from jumpnet.engines.trefftz.search import Attempt, attempt, fixed
 from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem
@@ -68,11 +68,11 @@ class TrefftzEngine:
 
     def _of_seed(self, problem: Problem, request: Request, seed: int) -> Solution:
         began = time.perf_counter()
-        solver = DirectSolver(problem, seed, self.options.least_squares)
+        solver = DirectSolver(problem, seed, self.options)
         if self.options.basis is not None:
-            found = fixed(solver, plan_of(self.options.basis, problem), request.goal)
+            found = fixed(solver, plan_of(self.options.basis, problem, self.options), request.goal)
         else:
-            with shown(request.progress, MOST_LEVELS) as report:
+            with shown(request.progress, self.options.levels) as report:
                 found = attempt(solver, request.goal, report, self.alone, request.budget)
         return _solution(problem, found, seed, time.perf_counter() - began)
 

@@ -13,10 +13,10 @@ from jumpnet.engines.trefftz.changes import singular_points
 from jumpnet.engines.trefftz.drawing import Drawn, Followed, followed
 from jumpnet.engines.trefftz.enrichments.rings import near_poles
 from jumpnet.engines.trefftz.graded import equations_near
+from jumpnet.engines.trefftz.options import Trefftz
 from jumpnet.engines.trefftz.plan import Part, Places, Plan
 from jumpnet.geometry.cells.surroundings import Surroundings
 from jumpnet.models import Frozen, LinearSystem
-from jumpnet.optim import Direct
 from jumpnet.problem import Problem
 from jumpnet.rows import (
     ON_CUTS,
@@ -32,8 +32,6 @@ from jumpnet.rows import (
     weigh,
 )
 
-# How many times as many equations as unknowns: fewer, and the features are met at the points and wrong between them.
-OVERSAMPLING = 2.0
 # Families with a held-out residual above this part of the largest get more features.
 LARGE = 0.05
 # Points at which successive levels are compared.
@@ -41,7 +39,7 @@ COMPARED = 400
 # How much heavier the equation counts inside a piece whose source polynomials answer: else they meet conditions at the
 # expense of the equation.
 INSIDE = 100.0
-# An answer to a source is one unknown, but looked at as if it were so many: the source may be uneven.
+# Unknowns that a particular solution counts as for the number of collocation points: the source may be uneven.
 ANSWERED = 60
 
 
@@ -86,8 +84,8 @@ class Level:
 class DirectSolver:
     """The levels of one problem and one seed."""
 
-    def __init__(self, problem: Problem, seed: int, optimizer: Direct):
-        self.problem, self.seed, self.optimizer = problem, seed, optimizer
+    def __init__(self, problem: Problem, seed: int, options: Trefftz = Trefftz()):
+        self.problem, self.seed, self.options = problem, seed, options
         lower, upper = (np.asarray(end, float) for end in problem.partition.bounds)
         self.halfwidth = (upper - lower) / 2
         parts = problem.partition
@@ -103,7 +101,7 @@ class DirectSolver:
         network = plan.network
         rows, held_rows = self._rows(plan, network)
         system = LinearSystem(network, rows)
-        theta = self.optimizer.solve(system)
+        theta = self.options.least_squares.solve(system)
         r = system.residual(theta * system.column_size)
         found = network.values(theta, joined([held_rows.sites, network.placed(self.compared)]))
         of_site, values = found[: -len(self.x)], found[-len(self.x) :]
@@ -114,7 +112,7 @@ class DirectSolver:
         """The equations that the features do not solve by themselves, weighted: those to solve, and held-out ones."""
         solved = {ConditionKey(Kind.PDE, (piece,)) for piece, exact in enumerate(plan.exact) if exact}
         streams = (Stream.TRAIN, Stream.HELD_OUT)
-        needed = points_for(plan, self.problem)
+        needed = points_for(plan, self.problem, self.options.oversampling)
         if self._drawn is None or not self._drawn.enough(needed):
             halfwidth = self.halfwidth if plan.cells is None else None  # cells have sizes of their own
             self._drawn = Drawn.of(self.problem, needed, self.seed, halfwidth, self._followed)
@@ -212,7 +210,7 @@ class DirectSolver:
         return grounded if grounded.any() else np.ones(parts.size, bool)
 
 
-def points_for(plan: Plan, problem: Problem) -> Points:
+def points_for(plan: Plan, problem: Problem, oversampling: float) -> Points:
     """Enough points for the unknowns: in pieces whose equation is not solved exactly, and on all surfaces."""
     parts = problem.partition
     dim = parts.dim
@@ -223,7 +221,7 @@ def points_for(plan: Plan, problem: Problem) -> Points:
         of_cell[part.cell].append(part)
         if not part.solves:
             inside[part.piece] += ANSWERED if part.kind == "answer" else part.family.size
-    minimum = max(int(OVERSAMPLING * 1.25 * max(inside)), 1)
+    minimum = max(int(oversampling * 1.25 * max(inside)), 1)
 
     def unknowns(key: ConditionKey, cells: Iterable[int]) -> int:
         places = Places.of([key])
@@ -234,8 +232,8 @@ def points_for(plan: Plan, problem: Problem) -> Points:
     most = max((unknowns(ConditionKey(Kind.JUMP, (a, b)), _cells_at(plan, a, b)) for a, b in pairs), default=0)
     # Poles inside count for nothing here; the functions of pieces inside make up for them, where these are few.
     outer = plan.cells.at_boundary if isinstance(plan.cells, Surroundings) else list(of_cell)
-    boundary = int(OVERSAMPLING * unknowns(ConditionKey(Kind.BOUNDARY), outer)) + 20
-    return Points(minimum * parts.size, boundary, int(OVERSAMPLING * most / 2) + 10, minimum, "even")
+    boundary = int(oversampling * unknowns(ConditionKey(Kind.BOUNDARY), outer)) + 20
+    return Points(minimum * parts.size, boundary, int(oversampling * most / 2) + 10, minimum, "even")
 
 
 def _cells_at(plan: Plan, a: int, b: int) -> set[int]:

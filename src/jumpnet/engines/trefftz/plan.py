@@ -97,6 +97,12 @@ class Part:
             return Powers(self.degree, constant=not self.pole, logarithm=self.pole)
         return Solid(self.degree, exterior=self.pole)
 
+    def in_cell(self, cell: int, near: set[int]) -> "Part":
+        """Functions of a whole piece as those of a cell; what is not in or at the cell matters on its cuts only."""
+        chart: Any = self.chart
+        pieces = tuple(label for label in self.pieces or () if label in near)
+        return replace(self, cell=cell, chart=replace(chart, cells=(cell,)), pieces=pieces)
+
     def grown(self, stride: float = 1.0) -> "Part":
         """With a degree about a third higher (times `stride`); the same part where it is as large as it may be."""
         if self.kind == "answer":
@@ -196,6 +202,10 @@ class Plan:
             if part.cell in inside and not (part.pole and inside[part.cell].intersection(part.pieces or ())):
                 unknowns[part.cell] += part.family.size
         return traces.points(cells, self.polynomials_on_cuts, unknowns)
+
+    def with_blocks(self, more: Sequence[Part]) -> "Plan":
+        """The same space with more functions."""
+        return replace(self, parts=(*self.parts, *more)) if more else self
 
     def of(self, cell: int) -> Iterator[Part]:
         """The parts of one cell."""

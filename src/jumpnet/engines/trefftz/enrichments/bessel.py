@@ -4,7 +4,7 @@ Solutions of div(A grad u) = lam u change over the length sqrt(A/lam). Where tha
 polynomials of a moderate degree cannot follow, and these functions solve the equation exactly.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +12,12 @@ import numpy as np
 from jumpnet.charts import Affine, Slit
 from jumpnet.charts.choice import charts_of_hole
 from jumpnet.engines.trefftz.natures import own_chart
-from jumpnet.engines.trefftz.plan import Part
+from jumpnet.engines.trefftz.plan import Part, Plan
 from jumpnet.fields.scalar import ConstantField
 from jumpnet.models.bessel import Bessel
 from jumpnet.models.families import Family
 from jumpnet.problem import Problem
+from jumpnet.rows import ConditionKey
 
 # From this many decay lengths in half the diagonal of a piece on: with fewer, polynomials follow, and the functions
 # would only add unknowns (heuristic, not measured).
@@ -42,6 +43,22 @@ class BesselFunctions:
     def family(self, count: int) -> Family:
         """The functions up to an order."""
         return Bessel(count, self.rate, self.decaying)
+
+
+@dataclass(frozen=True)
+class ModifiedBessel:
+    """I_n and K_n for pieces with constant lam > 0, in the first space."""
+
+    acceptance: float = 0.5
+    once: bool = True
+
+    def begin(self, problem: Problem, plan: Plan) -> Sequence[Part]:
+        """The functions of every piece whose decay length is short."""
+        return list(bessel_parts(problem))
+
+    def propose(self, problem: Problem, plan: Plan, marked: Sequence[ConditionKey]) -> Sequence[Part]:
+        """None: they are there from the start."""
+        return ()
 
 
 def bessel_parts(problem: Problem) -> Iterator[Part]:

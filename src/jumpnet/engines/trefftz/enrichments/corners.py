@@ -6,8 +6,9 @@ from inside has z^2 log z at its corners, a re-entrant corner z^(2/3), a square 
 Where given values jump there is the angle, Im log z; between given values and a given flux on a straight side z^(1/2).
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,11 +17,12 @@ from jumpnet.charts import Affine, inverse_root
 from jumpnet.engines.trefftz.across import mirrors
 from jumpnet.engines.trefftz.changes import from_outside, kinds_beside, singular_points, values_jump
 from jumpnet.engines.trefftz.exponents import Sector, exponents
-from jumpnet.engines.trefftz.plan import OUTSIDE, Part
+from jumpnet.engines.trefftz.plan import OUTSIDE, Part, Plan
 from jumpnet.geometry.checks import Floats
-from jumpnet.geometry.walls.corners import Corner
+from jumpnet.geometry.walls.corners import Corner, corners_of
 from jumpnet.models.wedges import WHOLE
 from jumpnet.problem import Problem
+from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ConditionKey
 
 # Powers at each corner to begin with: so many, and all below this.
 FIRST, LOW = 3, 3.0
@@ -28,15 +30,61 @@ FIRST, LOW = 3, 3.0
 MOST, HIGHEST = 60, 32.0
 # Factors log z that a power has at most: more come with higher powers only. Heuristic.
 MOST_LOGARITHMS = 3
-# Points at which the cut of the powers, which leads away from the corner, is looked at, and how far it may come of the
-# way on which it meets the piece again.
+# Points at which the branch cut of the powers is looked at, and its length: this part of the way from the corner to where
+# it would enter the piece again.
 ALONG, OF_THE_WAY = 2000, 0.5
 # A corner has an image in a side of the domain that is nearer than so many lengths of its cut.
 NEAR_SIDE = 1.0
 # Cuts that would be shorter than this, relative to the domain, are none.
 SHORTEST = 1e-3
 
+# Up to so many corners a piece has their powers from the start; up to so many they are tried when nothing else helps. A
+# polygon that stands for a curve has more, and they are weak.
+FEW_CORNERS, MANY_CORNERS = 24, 80
+
 Only = Literal["any", "broken", "sudden"]
+
+
+@dataclass(frozen=True)
+class Corners:
+    """Powers at corners, and where conditions on the boundary change. There are many at once: they must do more."""
+
+    acceptance: float = 0.05
+    once: bool = False
+
+    def begin(self, problem: Problem, plan: Plan) -> Sequence[Part]:
+        """Those that are singular whatever the data are; with a source all, as corner compatibility fails then."""
+        only = "any" if any(part.kind == "answer" for part in plan.parts) else "broken"
+        return _missing(problem, plan, only, FEW_CORNERS)
+
+    def propose(self, problem: Problem, plan: Plan, marked: Sequence[ConditionKey]) -> Sequence[Part]:
+        """All that are missing, where conditions on walls or between pieces have large residuals."""
+        on_walls = any(key.kind in (*ON_BOUNDARY, *BETWEEN_PIECES) for key in marked)
+        return _missing(problem, plan, "any", MANY_CORNERS) if on_walls else ()
+
+
+def _missing(problem: Problem, plan: Plan, only: Only, most: int) -> list[Part]:
+    """The functions at corners that a space lacks.
+
+    If a piece that is not cut has more than `most` corners, only where the condition on the boundary changes.
+    """
+    cut = plan.cells
+    harmonic = {part.piece for part in plan.parts if part.kind == "harmonic" and not part.pole}
+    if not harmonic:
+        return []
+    at = Counter(piece for corner in corners_of(problem.partition) for piece in corner.pieces if piece in harmonic)
+    if cut is None and max(at.values(), default=0) > most:
+        only = "sudden"
+    known = {part.place for part in plan.parts if part.kind == "corner"}
+    found: list[Part] = []
+    for part in corner_parts(problem, harmonic, only):
+        if part.place in known:
+            continue
+        if cut is not None and part.piece == cut.map.piece:
+            (cell,) = cut.map(np.array([part.place]), np.array([part.piece])).tolist()
+            part = part.in_cell(cell, set(part.pieces or ()))
+        found.append(part)
+    return found
 
 
 def corner_parts(problem: Problem, harmonic: set[int], only: Only = "any") -> Iterator[Part]:

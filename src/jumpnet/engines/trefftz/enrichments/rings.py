@@ -6,7 +6,7 @@ identity.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,6 +23,7 @@ from jumpnet.geometry.walls.rings import Ring, rings_of
 from jumpnet.linalg.threads import one_blas_thread
 from jumpnet.models.poles import Poles
 from jumpnet.problem import Problem
+from jumpnet.rows import BETWEEN_PIECES, ConditionKey
 
 # Poles to begin with: of the first approximation as good as this, relative to the size of the wall.
 BEGIN = 1e-4
@@ -97,10 +98,26 @@ class PolesBeyond:
         return last
 
 
-def with_rings(plan: Plan, problem: Problem) -> Plan | None:
-    """A plan with poles beyond smooth walls; None if there are no such walls, or it has them."""
+@dataclass(frozen=True)
+class PolesByRationalApproximation:
+    """Poles beyond smooth walls, where conditions between pieces have large residuals."""
+
+    acceptance: float = 0.3
+    once: bool = False
+
+    def begin(self, problem: Problem, plan: Plan) -> Sequence[Part]:
+        """None: most walls need no more than multipoles."""
+        return ()
+
+    def propose(self, problem: Problem, plan: Plan, marked: Sequence[ConditionKey]) -> Sequence[Part]:
+        """The poles of all walls; none where the space has them."""
+        return poles_beyond(plan, problem) if any(key.kind in BETWEEN_PIECES for key in marked) else ()
+
+
+def poles_beyond(plan: Plan, problem: Problem) -> list[Part]:
+    """Poles beyond smooth walls; none if there are no such walls, or the space has them."""
     if problem.dim != 2 or plan.cells is not None or any(part.kind == "poles" for part in plan.parts):
-        return None
+        return []
     natures = natures_of(problem)
     more: list[Part] = []
     for ring in rings_of(problem.partition):
@@ -111,7 +128,7 @@ def with_rings(plan: Plan, problem: Problem) -> Plan | None:
                 strings = PolesBeyond(ring, shape, piece == ring.outside)
                 more.append(Part(piece, piece, chart, "poles", strings.begin(), True, (other,), strings=strings))
     mirrored = [image for part in plan.parts if _drawn_out(part) for image in _mirrored(problem, part)]
-    return replace(plan, parts=(*plan.parts, *more, *mirrored)) if more else None
+    return [*more, *mirrored] if more else []
 
 
 def _drawn_out(part: Part) -> bool:
