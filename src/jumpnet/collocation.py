@@ -30,11 +30,19 @@ class Stream(IntEnum):
 
 @dataclass(frozen=True)
 class Points:
-    """How many points to take: in all pieces together, on the outer boundary, on each interface.
+    """How many collocation points a training takes.
 
-    `minimum` is the least number of interior points in each piece; in 1-D every boundary and interface point is taken
-    once, whatever the counts say. `method` is "random", "sobol" (low discrepancy) or "even" (nearly as good and
-    sooner there).
+    Args:
+        interior: In all pieces together.
+        boundary: On the outer boundary.
+        interface: On each interface. In 1-D every boundary and interface point is taken once, whatever the counts say.
+        minimum: The least number of interior points in each piece.
+        method: "random", "sobol" (low discrepancy) or "even" (nearly as good and sooner there).
+
+    Example:
+        >>> import jumpnet as jn
+        >>> jn.Points(324, 72, 72).minimum
+        0
     """
 
     interior: int

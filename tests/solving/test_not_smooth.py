@@ -13,7 +13,7 @@ BOX = jn.Box((-1, -1), (1, 1))
 @pytest.fixture
 def without_powers(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if nothing were known of corners: elements do what powers would."""
-    monkeypatch.setattr(corners, "corner_parts", lambda *_: iter(()))
+    monkeypatch.setattr(corners, "corner_blocks", lambda *_: iter(()))
 
 
 @pytest.mark.usefixtures("without_powers")

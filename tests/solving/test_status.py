@@ -8,7 +8,7 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.engines.goal import Goal
-from jumpnet.engines.trefftz import search
+from jumpnet.engines.trefftz import adaptivity
 from jumpnet.engines.trefftz.balance import Imbalance
 
 ONE = jn.Partition(jn.Interval(0, 1), [])
@@ -17,20 +17,20 @@ ONE = jn.Partition(jn.Interval(0, 1), [])
 def level(residual: float, value: float, size: float = 1.0) -> Any:
     """A level with a residual and one value."""
     rows = SimpleNamespace(rhs=np.full(1, size), weight=np.ones(1), terms=("pde 0",), term=np.zeros(1, int))
-    plan = SimpleNamespace(cells=None)
+    space = SimpleNamespace(cells=None)
     values = np.array([value, -value])
-    return SimpleNamespace(residual=residual, values=values, held_rows=rows, held=np.full(1, residual), plan=plan)
+    return SimpleNamespace(residual=residual, values=values, held_rows=rows, held=np.full(1, residual), space=space)
 
 
 def test_levels_that_agree_without_progress_say_nothing() -> None:
-    track = search._Track(Goal(1e-3))
+    track = adaptivity._Track(Goal(1e-3))
     track.begin(level(5.2e-3, 1.0))
     track.add(level(5.3e-3, 1.0 + 6e-5))
     assert not track.met and not np.isfinite(track.estimate) and np.isnan(track.cautious)
 
 
 def test_a_residual_that_falls_by_a_decade_shows_the_error_of_the_level_before() -> None:
-    track = search._Track(Goal(1e-3))
+    track = adaptivity._Track(Goal(1e-3))
     track.begin(level(1e-2, 1.0))
     track.add(level(1e-4, 1.001))
     assert track.estimate == pytest.approx(jn.Trefftz().safety * 1e-3 / 1e-2 * 1e-4)
@@ -40,7 +40,7 @@ def test_a_residual_that_falls_by_a_decade_shows_the_error_of_the_level_before()
 
 
 def test_levels_at_rounding_show_their_error_by_their_difference() -> None:
-    track = search._Track(Goal(1e-8))
+    track = adaptivity._Track(Goal(1e-8))
     track.begin(level(1e-15, 1.0))
     track.add(level(2e-15, 1.0 + 1e-14))
     assert track.met and track.estimate == pytest.approx(jn.Trefftz().safety * 1e-14, rel=0.1)

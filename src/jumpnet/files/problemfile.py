@@ -39,7 +39,25 @@ TOL, TOL_OF_IMAGES, TOL_OF_VOLUMES = 1e-6, 1e-3, 2e-2
 
 @dataclass(frozen=True, eq=False)
 class ProblemFile:
-    """What a file holds: `problem` is stated and checked, `solve` solves it as the file says."""
+    """What a problem file holds, as `jn.read_file` returns it.
+
+    Args:
+        title: Its title, or its name.
+        problem: The problem that it states, checked.
+        file: Its tables.
+        builder: What made the problem of the tables.
+        name: Its name without folder and ending.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from jumpnet.files.starting import started  # what `jumpnet new layers wall.toml` writes
+        >>> _ = [path.write_bytes(text) for path, text in started("layers", Path("wall.toml")).items()]
+        >>> import jumpnet as jn
+        >>> read = jn.read_file("wall.toml")
+        >>> solution = read.solve()
+        >>> solution.status.name, len(read.quantities(solution)) > 0
+        ('CONVERGED', True)
+    """
 
     title: str
     problem: Problem
@@ -227,10 +245,24 @@ def read_file(
     allow: Sequence[str | PathLike[str]] = (),
     budget: Budget | None = None,
 ) -> ProblemFile:
-    """Read a problem file (TOML); `constants` replaces some of the numbers that the file gives names to.
+    """Read a problem file (TOML).
 
-    Drawings, images and meshes are read from the folder of the file, and from the folders that `allow` names. Reading
-    and building are bounded in time and memory; `budget` allows more, or less.
+    Args:
+        path: Where it is. Drawings, images and meshes are read from its folder.
+        constants: Numbers in place of some that the file gives names to.
+        allow: Other folders that data may be read from.
+        budget: What reading and building may take in time and memory; by default `Budget()`.
+
+    Returns:
+        What the file holds: `problem`, and `solve()` with the file's settings.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from jumpnet.files.starting import started  # what `jumpnet new layers wall.toml` writes
+        >>> _ = [path.write_bytes(text) for path, text in started("layers", Path("wall.toml")).items()]
+        >>> import jumpnet as jn
+        >>> jn.read_file("wall.toml").problem.dim
+        1
     """
     from jumpnet.files.reading import read_text
 
@@ -245,7 +277,25 @@ def read_problem(
     allow: Sequence[str | PathLike[str]] = (),
     budget: Budget | None = None,
 ) -> Problem:
-    """The problem that a file (TOML) states; the arguments are those of `read_file`."""
+    """The problem that a file (TOML) states.
+
+    Args:
+        path: As in `read_file`.
+        constants: As in `read_file`.
+        allow: As in `read_file`.
+        budget: As in `read_file`.
+
+    Returns:
+        The problem, checked.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from jumpnet.files.starting import started  # what `jumpnet new layers wall.toml` writes
+        >>> _ = [path.write_bytes(text) for path, text in started("layers", Path("wall.toml")).items()]
+        >>> import jumpnet as jn
+        >>> jn.read_problem("wall.toml").partition.size > 1
+        True
+    """
     return read_file(path, constants, allow=allow, budget=budget).problem
 
 

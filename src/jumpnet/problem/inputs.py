@@ -29,7 +29,9 @@ Names = dict[str, float]
 def partition(parts: Any) -> Partition:
     """The first argument, if it is a Partition."""
     if not isinstance(parts, Partition):
-        raise ProblemError(f"parts is {shorten(parts)}; a Partition is wanted, e.g. Partition(Box(...), [Disk(...)]).")
+        raise ProblemError(
+            f"partition is {shorten(parts)}; a Partition is wanted, e.g. Partition(Box(...), [Disk(...)])."
+        )
     return parts
 
 

@@ -42,10 +42,37 @@ Pieces = int | str | Sequence[int] | Sequence[str] | np.ndarray
 class Solution:
     """A solved problem. Call it for values; see the methods for everything else.
 
-    `estimate` is the estimated root mean square error, nan where there is none. `partition` is None after loading a
-    file whose geometry was a callable: then name the piece of each point. `supplement` is what is added to the network
-    in closed form: a constant, and the fields of point sources. `verdict` is what the judge found about the error
-    (`jumpnet.Verdict`), None where it was not asked.
+    Solutions are made by `jn.solve`, `jn.approximate` and `jn.load`, not by hand.
+
+    Args:
+        network: The functions that u is a combination of, or the trained network.
+        theta: Their weights, or its parameters.
+        atlas: The coordinates that the network sees.
+        scale: What its values are multiplied by.
+        dim: The number of dimensions.
+        pieces: The number of pieces.
+        partition: The geometry; None after loading a file whose geometry was a callable: then name the piece of each
+            point.
+        tensors: A of each piece, for fluxes.
+        status: How the solve ended.
+        loss: The sum of squares that was minimised.
+        steps: Steps of the training, or trial spaces of a Trefftz solve.
+        history: The loss step by step.
+        seed: What random points and weights were drawn from.
+        held_out: Residuals at points that the solve never saw, by family of equations.
+        held_out_loss: Their sum of squares.
+        estimate: The estimated root mean square error, nan where there is none.
+        problem: What was solved.
+        exact: The exact solution, where it is known.
+        settings: What was done, by name.
+        supplement: What is added in closed form: a constant, and the fields of point sources.
+        verdict: What the judge found about the error (`jumpnet.Verdict`), None where it was not asked.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> solution = jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), f=-2.0))  # u = x (1 - x)
+        >>> round(float(solution([[0.5]])[0]), 9), round(solution.mean().value, 9)
+        (0.25, 0.166666667)
     """
 
     network: Network | Frozen

@@ -110,7 +110,7 @@ def approximate(
     Example:
         >>> import jumpnet as jn
         >>> partition = jn.Partition(jn.Interval(0, 2), [jn.Interval(0, 1)])
-        >>> method = jn.Network(jn.models.CategoricalEmbedding(dim=1, neurons=10), points=(40, 2, 1))
+        >>> method = jn.Network(jn.models.CategoricalEmbedding(neurons=8), points=(80, 2, 1))
         >>> jn.approximate(partition, ["sin(x1)", "2 + x1"], method=method).estimate < 1e-4
         True
     """

@@ -17,7 +17,7 @@ from jumpnet.engines.network.settings import Settings, default_points, resolve
 from jumpnet.engines.network.task import Task, collocated, own_features
 from jumpnet.engines.network.trials import best_of
 from jumpnet.engines.protocol import Request
-from jumpnet.engines.trefftz.drawing import with_held_out
+from jumpnet.engines.trefftz.collocation_pool import with_held_out
 from jumpnet.fields import Values
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition

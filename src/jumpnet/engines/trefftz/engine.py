@@ -1,7 +1,6 @@
-"""The Trefftz engine: frozen features make one linear least-squares problem of the rows.
+"""The Trefftz engine: the rows of a problem and the functions of a trial space make one linear least-squares problem.
 
-What is left to decide is which features and how many, and that is decided by a search (search.py), from residuals at
-points the solve has not seen.
+Which functions, and how many, is decided by the adaptive loop (adaptivity.py), from residuals at held-out points.
 """
 
 import time
@@ -14,10 +13,10 @@ from jumpnet.engines.progress import shown
 from jumpnet.engines.protocol import Request
 from jumpnet.engines.residuals import held_out_residuals
 from jumpnet.engines.seeds import spread
-from jumpnet.engines.trefftz.features import plan_of
-from jumpnet.engines.trefftz.levels import DirectSolver
+from jumpnet.engines.trefftz.adaptivity import Attempt, attempt, fixed
+from jumpnet.engines.trefftz.assembly import DirectSolver
 from jumpnet.engines.trefftz.options import Trefftz
-from jumpnet.engines.trefftz.search import Attempt, attempt, fixed
+from jumpnet.engines.trefftz.spaces import space_of
 from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem
@@ -70,7 +69,7 @@ class TrefftzEngine:
         began = time.perf_counter()
         solver = DirectSolver(problem, seed, self.options)
         if self.options.basis is not None:
-            found = fixed(solver, plan_of(self.options.basis, problem, self.options), request.goal)
+            found = fixed(solver, space_of(self.options.basis, problem, self.options), request.goal)
         else:
             with shown(request.progress, self.options.levels) as report:
                 found = attempt(solver, request.goal, report, self.alone, request.budget)

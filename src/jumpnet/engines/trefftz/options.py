@@ -23,8 +23,8 @@ class Trefftz:
         refinements: Steps of iterative refinement after a factorisation by QR.
         trials: The number of seeds (from `seed` on) to solve with; the answer with the smallest estimate is returned.
         enrichments: Which functions the trial space may have beside polynomials and harmonic functions, in the order in
-            which they are asked: "multipoles" about holes, "bessel" (I and K, for constant lam > 0), "aaa" (poles beyond
-            smooth walls), "corners" (singular functions).
+            which they are asked: "multipoles" about holes, "bessel" (I and K, for constant lam > 0), "aaa" (poles
+            beyond smooth walls), "corners" (singular functions).
         images: Whether multipoles have images in straight walls and in each other.
         most_holes: A piece with more holes, and corners of holes, is split into one cell for each of them (heuristic).
         unknowns: The largest trial space of whole pieces; beyond it algebraic convergence is not worth its cost.

@@ -53,9 +53,18 @@ class Interface:
 class Partition:
     """A domain and its pieces: piece i is `pieces[i-1]`, piece 0 is the rest.
 
-    Pieces must not overlap and must lie in the domain; half-spaces, level sets and complements are cut off. `boundary`
-    gives names to parts of the outer boundary: {"inlet": "x1 < -0.9 and x2 > 0", "die": 2}, by a condition on the point
-    or by the number of the piece that it bounds; a point belongs to the first that it meets.
+    Args:
+        domain: A shape.
+        pieces: Shapes that do not overlap and lie in the domain; half-spaces, level sets and complements are cut off.
+        names: One for each piece, piece 0 first. Wherever a piece is asked for, its name does as well as its number.
+        boundary: Names for parts of the outer boundary: {"inlet": "x1 < -0.9 and x2 > 0", "die": 2}, by a condition on
+            the point or by the piece that it bounds; a point belongs to the first that it meets.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0, 0), 0.5)], names=["plate", "disk"])
+        >>> parts.size, round(parts.measure("disk"), 6)
+        (2, 0.785398)
     """
 
     domain: Shape

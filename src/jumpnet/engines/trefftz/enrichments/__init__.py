@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
+from jumpnet.engines.trefftz.enrichments.aaa_poles import PolesByRationalApproximation
 from jumpnet.engines.trefftz.enrichments.bessel import ModifiedBessel
 from jumpnet.engines.trefftz.enrichments.corners import Corners
 from jumpnet.engines.trefftz.enrichments.multipoles import Multipoles
 from jumpnet.engines.trefftz.enrichments.protocol import Enrichment
-from jumpnet.engines.trefftz.enrichments.rings import PolesByRationalApproximation
 
 ENRICHMENTS: Mapping[str, Enrichment] = {
     "multipoles": Multipoles(),

@@ -13,9 +13,9 @@ import numpy as np
 from jumpnet.charts import Affine, Box, Chart, Joint, Pole, Slit, local_boxes
 from jumpnet.charts.choice import charts_of_hole
 from jumpnet.charts.images import Circle, mirrored, repeated, segments
-from jumpnet.engines.trefftz.across import copies, cut_pieces, is_periodic
-from jumpnet.engines.trefftz.natures import Nature, natures_of
-from jumpnet.engines.trefftz.plan import OUTSIDE, Part, Plan
+from jumpnet.engines.trefftz.operator_type import OperatorType, operator_types
+from jumpnet.engines.trefftz.reflections import copies, cut_pieces, is_periodic
+from jumpnet.engines.trefftz.trial_space import OUTSIDE, BasisBlock, TrialSpace
 from jumpnet.geometry import Box as DomainBox
 from jumpnet.geometry import Hole, Partition
 from jumpnet.geometry.checks import Bounds
@@ -36,26 +36,26 @@ class Multipoles:
     once: bool = True
     images: bool = True
 
-    def begin(self, problem: Problem, plan: Plan) -> Sequence[Part]:
+    def begin(self, problem: Problem, space: TrialSpace) -> Sequence[BasisBlock]:
         """None: the first space is made with them."""
         return ()
 
-    def propose(self, problem: Problem, plan: Plan, marked: Sequence[ConditionKey]) -> Sequence[Part]:
+    def propose(self, problem: Problem, space: TrialSpace, marked: Sequence[ConditionKey]) -> Sequence[BasisBlock]:
         """Poles in all holes of the other pieces."""
-        natures, boxes = natures_of(problem), local_boxes(problem.partition)
-        found: list[Part] = []
-        for piece, nature in enumerate(natures):
-            if not nature.harmonic:
-                order = max(FIRST_ORDER, max(part.degree for part in plan.of(piece)) - BELOW_DEGREE)
-                found += multipoles(problem, piece, natures, order, scaled_box(boxes, piece), self.images)
+        types, boxes = operator_types(problem), local_boxes(problem.partition)
+        found: list[BasisBlock] = []
+        for piece, operator in enumerate(types):
+            if not operator.harmonic:
+                order = max(FIRST_ORDER, max(block.degree for block in space.of(piece)) - BELOW_DEGREE)
+                found += multipoles(problem, piece, types, order, scaled_box(boxes, piece), self.images)
         return found
 
 
 def multipoles(
-    problem: Problem, piece: int, natures: Sequence[Nature], order: int, own: Affine, images: bool = True
-) -> Iterator[Part]:
-    """The parts about the holes of a piece, and about the images that they make of each other."""
-    parts, harmonic = problem.partition, natures[piece].harmonic
+    problem: Problem, piece: int, types: Sequence[OperatorType], order: int, own: Affine, images: bool = True
+) -> Iterator[BasisBlock]:
+    """The blocks about the holes of a piece, and about the images that they make of each other."""
+    parts, harmonic = problem.partition, types[piece].harmonic
     round_holes: list[tuple[Slit, Hole]] = []
     for hole in parts.holes(piece) if parts.dim > 1 else ():
         for chart in charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x)):
@@ -71,43 +71,43 @@ def multipoles(
             round_holes.append((chart, hole))
     if round_holes and images:
         yield from (
-            part for part in images_of(problem, piece, round_holes, natures, order, own) if _beyond(parts, part)
+            block for block in images_of(problem, piece, round_holes, types, order, own) if _beyond(parts, block)
         )
 
 
-def _beyond(parts: Partition, part: Part) -> bool:
+def _beyond(parts: Partition, block: BasisBlock) -> bool:
     """Whether an image has its singularities outside its piece: of a hole that is not quite round it may not."""
-    chart: Any = part.chart.charts[-1] if isinstance(part.chart, Joint) else part.chart
+    chart: Any = block.chart.charts[-1] if isinstance(block.chart, Joint) else block.chart
     focus = np.linalg.solve(chart.transform, [chart.focus.real, chart.focus.imag])
-    return not (parts.label(chart.center + np.linspace(-1, 1, 9)[:, None] * focus) == part.piece).any()
+    return not (parts.label(chart.center + np.linspace(-1, 1, 9)[:, None] * focus) == block.piece).any()
 
 
-def pole(piece: int, chart: Chart, harmonic: bool, order: int, own: Affine, pieces: tuple[int, ...]) -> Part:
+def pole(piece: int, chart: Chart, harmonic: bool, order: int, own: Affine, pieces: tuple[int, ...]) -> BasisBlock:
     """Decaying functions about a pole: harmonic ones, or in the plane poles with smooth factors, or polynomials."""
     if harmonic:
         if isinstance(chart, Pole):
             # In space, decaying harmonics are functions of the plain coordinates about the pole.
             chart = Affine(chart.cells, chart.center, chart.transform, chart.radius)
-        return Part(piece, piece, chart, "harmonic", order, True, pieces)
+        return BasisBlock(piece, piece, chart, "harmonic", order, True, pieces)
     if isinstance(chart, Slit):
-        return Part(piece, piece, Joint((own, chart)), "products", order, True, pieces)
-    return Part(piece, piece, chart, "legendre", order, True, pieces)
+        return BasisBlock(piece, piece, Joint((own, chart)), "products", order, True, pieces)
+    return BasisBlock(piece, piece, chart, "legendre", order, True, pieces)
 
 
 def images_of(
     problem: Problem,
     piece: int,
     holes: Sequence[tuple[Slit, Hole]],
-    natures: Sequence[Nature],
+    types: Sequence[OperatorType],
     order: int,
     own: Affine,
     bounds: Bounds | None = None,
-) -> Iterator[Part]:
+) -> Iterator[BasisBlock]:
     """Poles at the mirror images of round holes in straight walls, and at the images of close holes in each other.
 
     With `bounds` of a cell, those images in walls only that are near it.
     """
-    parts, harmonic, transform = problem.partition, natures[piece].harmonic, holes[0][0].transform
+    parts, harmonic, transform = problem.partition, types[piece].harmonic, holes[0][0].transform
 
     def slit(center: complex, focus: complex, axes_sum: float) -> Slit:
         place = np.linalg.solve(transform, [center.real, center.imag])
@@ -131,16 +131,18 @@ def images_of(
         mirror += repeated(circles + mirror, corners, periodic)
         for image in mirror:
             # Far enough outside that plain poles do, whatever the equation.
-            yield Part(piece, piece, slit(image.center, 0j, 2 * image.radius), "harmonic", order, True, (OUTSIDE,))
+            yield BasisBlock(
+                piece, piece, slit(image.center, 0j, 2 * image.radius), "harmonic", order, True, (OUTSIDE,)
+            )
         circles += mirror
     for segment in segments(circles):
         chart = slit(segment.middle, segment.focus, segment.axes_sum)
         inside, of = ((holes[c.hole][1].pieces if c.hole >= 0 else (OUTSIDE,)) for c in (segment.inside, segment.of))
         yield pole(piece, chart, harmonic, order, own, (*inside, *of))
-        # The piece in the other hole sees the same images from its side, if the tensors of both are proportional to each other.
+        # The piece in the other hole sees the same images from its side, if their tensors are proportional.
         for other in of:
-            if other != OUTSIDE and harmonic and natures[other].harmonic and _same_metric(problem, piece, other):
-                yield Part(other, other, replace(chart, cells=(other,)), "harmonic", order, True, (piece,))
+            if other != OUTSIDE and harmonic and types[other].harmonic and _same_metric(problem, piece, other):
+                yield BasisBlock(other, other, replace(chart, cells=(other,)), "harmonic", order, True, (piece,))
 
 
 def _at_the_boundary(parts: Partition) -> set[int]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from jumpnet.engines.trefftz.plan import Part, Plan
+from jumpnet.engines.trefftz.trial_space import BasisBlock, TrialSpace
 from jumpnet.problem import Problem
 from jumpnet.rows import ConditionKey
 
@@ -21,10 +21,10 @@ class Enrichment(Protocol):
     @property
     def once(self) -> bool: ...
 
-    def begin(self, problem: Problem, plan: Plan) -> Sequence[Part]:
+    def begin(self, problem: Problem, space: TrialSpace) -> Sequence[BasisBlock]:
         """The blocks that the first space has."""
         ...
 
-    def propose(self, problem: Problem, plan: Plan, marked: Sequence[ConditionKey]) -> Sequence[Part]:
+    def propose(self, problem: Problem, space: TrialSpace, marked: Sequence[ConditionKey]) -> Sequence[BasisBlock]:
         """Blocks that may lower the residuals of the marked conditions, the worst first; none where it has none."""
         ...

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jumpnet.collocation import Collocation, Points, Stream
-from jumpnet.engines.trefftz.plan import OUTSIDE
+from jumpnet.engines.trefftz.trial_space import OUTSIDE
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.walls.corners import Corner
 from jumpnet.problem import Problem

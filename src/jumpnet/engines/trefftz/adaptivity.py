@@ -1,4 +1,6 @@
-"""The search of the direct solver: features that grow where held-out residuals are large, until the error is small.
+"""The adaptive loop: solve, estimate, mark, refine, until the estimated error meets the tolerance.
+
+Degrees rise where held-out residuals are large (p-refinement); where that stagnates, enrichments are asked.
 
 The error estimate is reliability constant times held-out residual times a safety factor. The constant, the error per
 unit of residual, is measured on the problem itself: the difference between two levels is the error of the former,
@@ -14,12 +16,12 @@ import numpy as np
 from jumpnet.engines.budget import Budget, Watch
 from jumpnet.engines.goal import Goal, rms
 from jumpnet.engines.progress import Progress
+from jumpnet.engines.trefftz.assembly import DirectSolver, Level
 from jumpnet.engines.trefftz.balance import Imbalance, imbalances
 from jumpnet.engines.trefftz.enrichments import ENRICHMENTS
-from jumpnet.engines.trefftz.features import first_plan
-from jumpnet.engines.trefftz.levels import DirectSolver, Level
 from jumpnet.engines.trefftz.options import Trefftz
-from jumpnet.engines.trefftz.plan import Plan
+from jumpnet.engines.trefftz.spaces import first_space
+from jumpnet.engines.trefftz.trial_space import TrialSpace
 from jumpnet.optim import Record, Status
 
 # Residuals below this part of the norm of the data are rounding (benchmarks/direct.py: 3e-16 to 2e-14).
@@ -54,20 +56,18 @@ class Attempt:
 
     def described(self) -> str:
         """What was done, in one line."""
-        level, plan = self.level, self.level.plan
+        level, space = self.level, self.level.space
         names = {"harmonic": "harmonic functions", "legendre": "polynomials", "ridges": "random features"}
-        own = [names[part.kind] for part in plan.parts if not part.pole and part.kind in names]
-        what = "pieces" if plan.cells is None else "cells"
-        kinds = [
-            f"{name} in {own.count(name)} of {len(plan.exact) if plan.cells is None else plan.cells.size} {what}"
-            for name in sorted(set(own))
-        ]
-        corners, answers = (sum(part.kind == kind for part in plan.parts) for kind in ("corner", "answer"))
-        poles = sum(part.pole for part in plan.parts) - corners
+        own = [names[block.kind] for block in space.blocks if not block.pole and block.kind in names]
+        what = "pieces" if space.cells is None else "cells"
+        count = len(space.exact) if space.cells is None else space.cells.size
+        kinds = [f"{name} in {own.count(name)} of {count} {what}" for name in sorted(set(own))]
+        corners, answers = (sum(block.kind == kind for block in space.blocks) for kind in ("corner", "particular"))
+        poles = sum(block.pole for block in space.blocks) - corners
         others = f", {poles} sets of poles outside them" if poles else ""
         others += f", powers at {corners} corners" if corners else ""
-        others += f", sources answered in {answers}" if answers else ""
-        worst = "" if self.status is Status.CONVERGED else f"; met worst: {level.large_terms()[0]}"
+        others += f", particular solutions in {answers}" if answers else ""
+        worst = "" if self.status is Status.CONVERGED else f"; largest residual: {level.large_terms()[0]}"
         return f"direct: {' and '.join(kinds)}{others}, {level.network.size} unknowns{worst}"
 
 
@@ -200,7 +200,7 @@ def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> S
     Degrees rise where residuals are large; where that does not help, the enrichments are asked.
     """
     watch, options = Watch(), solver.options
-    track.begin(solver.level(first_plan(solver.problem, options)))
+    track.begin(solver.level(first_space(solver.problem, options)))
     stride, good, asked = 1.0, True, set[str]()
     while len(track.records) < options.levels:
         last = track.last
@@ -208,10 +208,11 @@ def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> S
         if budget.forbids(watch, good):
             return Status.TIME_LIMIT if np.isfinite(budget.limit) else Status.STALLED
         watch = Watch()
-        plan = last.plan.grown(last.large_terms(), stride)
-        if plan == last.plan or plan.network.size > (options.unknowns if plan.cells is None else MOST_BETWEEN_HOLES):
+        space = last.space.grown(last.large_terms(), stride)
+        most = options.unknowns if space.cells is None else MOST_BETWEEN_HOLES
+        if space == last.space or space.network.size > most:
             return Status.STALLED
-        after = solver.level(plan)
+        after = solver.level(space)
         if after.residual > STAGNATION ** min(stride, 1.0) * last.residual and not track.would_do(after):
             after = _enriched(after, solver, asked)
         slow, patience = (SLOW, PATIENCE) if alone else (SLOW_FIRST, PATIENCE_FIRST)
@@ -231,10 +232,10 @@ def _enriched(level: Level, solver: DirectSolver, asked: set[str]) -> Level:
         if enrichment.once and name in asked:
             continue
         asked.add(name)
-        plan = level.plan.with_blocks(enrichment.propose(solver.problem, level.plan, level.large_terms()))
-        if plan is level.plan or plan.network.size > solver.options.unknowns:
+        space = level.space.with_blocks(enrichment.propose(solver.problem, level.space, level.large_terms()))
+        if space is level.space or space.network.size > solver.options.unknowns:
             continue
-        found = solver.level(plan)
+        found = solver.level(space)
         level = found if found.residual < enrichment.acceptance * level.residual else level
     return level
 
@@ -246,12 +247,12 @@ def _alike(track: _Track) -> tuple[Record, ...]:
     return tuple(record for record in track.records if len(record.terms) == terms)
 
 
-def fixed(solver: DirectSolver, plan: Plan, goal: Goal) -> Attempt:
-    """Solve with the features of a plan; as many more of them as make the residual much smaller tell its error."""
+def fixed(solver: DirectSolver, space: TrialSpace, goal: Goal) -> Attempt:
+    """Solve with the functions of a space; as many more of them as make the residual much smaller tell its error."""
     track, options = _Track(goal, None, solver.options), solver.options
-    level = solver.level(plan)
+    level = solver.level(space)
     track.begin(level)
-    estimate, richer = np.nan, plan
+    estimate, richer = np.nan, space
     for _ in range(RICHER):
         grown = richer.grown(level.held_rows.terms)
         if grown == richer or grown.network.size > options.unknowns:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
+from jumpnet.engines.trefftz.enrichments.aaa_poles import near_poles, poles_beyond
 from jumpnet.engines.trefftz.enrichments.multipoles import _beyond
-from jumpnet.engines.trefftz.enrichments.rings import near_poles, poles_beyond
-from jumpnet.engines.trefftz.features import first_plan
+from jumpnet.engines.trefftz.spaces import first_space
 from jumpnet.geometry.shape import Shape
 from jumpnet.geometry.walls.rings import rings_of
 
@@ -72,7 +72,7 @@ def test_a_solution_with_poles_is_stored(tmp_path: object) -> None:
 def test_round_and_angular_shapes_have_no_rings(shape: Shape) -> None:
     problem = in_a_field(shape)
     assert not list(rings_of(problem.partition))
-    assert poles_beyond(first_plan(problem), problem) == []
+    assert poles_beyond(first_space(problem), problem) == []
 
 
 def test_rings_know_their_sides_and_normals() -> None:
@@ -90,18 +90,18 @@ def test_rings_know_their_sides_and_normals() -> None:
 
 def test_points_are_added_where_poles_are_near() -> None:
     problem = in_a_field(STAR)
-    plan = first_plan(problem).with_blocks(poles_beyond(first_plan(problem), problem))
-    assert plan is not None
-    x, _ = near_poles(problem, plan, jn.Points(1, 100, 100), np.random.default_rng(0)).interfaces[0, 1]  # type: ignore[union-attr]
+    space = first_space(problem).with_blocks(poles_beyond(first_space(problem), problem))
+    assert space is not None
+    x, _ = near_poles(problem, space, jn.Points(1, 100, 100), np.random.default_rng(0)).interfaces[0, 1]  # type: ignore[union-attr]
     depth = np.linalg.norm(x - np.array(STAR.center), axis=1)
     assert np.mean(depth < 0.35) > 0.6  # in the bays, outside of which poles are nearest
-    assert near_poles(problem, first_plan(problem), jn.Points(1, 100, 100), np.random.default_rng(0)) is None
+    assert near_poles(problem, first_space(problem), jn.Points(1, 100, 100), np.random.default_rng(0)) is None
 
 
 def test_images_in_a_star_lie_in_it_or_are_left_out() -> None:
     """The circle through a star's lobes and bays is not the star: what it mirrors may land in a bay."""
     stars = [jn.Star((0.4, 0.4), "0.35 - 0.2*sin(4*theta)"), jn.Star((-0.5, -0.4), "0.45 - 0.05*sin(2*theta)")]
     problem = jn.Problem(jn.Partition(SQUARE, [*stars, jn.Disk((-0.4, 0.4), 0.3)]), A=[1.0, 10.0, 10.0, 10.0])
-    for part in first_plan(problem).parts:
-        if part.pole and part.pieces != (-1,):
-            assert _beyond(problem.partition, part)
+    for block in first_space(problem).blocks:
+        if block.pole and block.pieces != (-1,):
+            assert _beyond(problem.partition, block)
