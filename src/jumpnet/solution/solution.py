@@ -67,6 +67,7 @@ class Solution:
         settings: What was done, by name.
         supplement: What is added in closed form: a constant, and the fields of point sources.
         verdict: What the judge found about the error (`jumpnet.Verdict`), None where it was not asked.
+        missing: What of the problem a loaded file could not hold.
 
     Example:
         >>> import jumpnet as jn

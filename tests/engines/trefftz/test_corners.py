@@ -8,7 +8,7 @@ import jumpnet as jn
 from jumpnet.engines.trefftz.enrichments.corners import corner_blocks
 from jumpnet.engines.trefftz.operator_type import operator_types
 from jumpnet.engines.trefftz.spaces import first_space
-from jumpnet.models.wedges import Crack, Wedge
+from jumpnet.models.wedges import BranchCutPotential, Wedge
 
 SQUARE = jn.Box((-1, -1), (1, 1))
 L_SHAPE = jn.Polygon([(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)])
@@ -71,7 +71,9 @@ def test_a_cut_that_would_meet_the_piece_again_ends_before() -> None:
     problem = jn.Problem(jn.Partition(horseshoe), f=1.0)
     family = {block.place: block.family for block in corner_blocks(problem, {0})}
     assert isinstance(family[-1.0, -1.0], Wedge)
-    assert isinstance(family[0.9, -0.9], Crack), "from there the cut leads through the hollow into the other leg"
+    assert isinstance(family[0.9, -0.9], BranchCutPotential), (
+        "from there the cut leads through the hollow into the other leg"
+    )
 
 
 def test_corners_with_an_inclusion_or_a_periodic_side_have_no_powers() -> None:

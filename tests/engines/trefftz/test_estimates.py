@@ -9,7 +9,7 @@ import pytest
 
 from jumpnet.engines.trefftz import adaptivity
 
-SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "estimates.py"
+SCRIPT = Path(__file__).resolve().parents[3] / "benchmarks" / "estimates.py"
 
 
 @pytest.mark.parametrize("cases", ["of_examples", "of_conditions", pytest.param("of_paper", marks=pytest.mark.slow)])

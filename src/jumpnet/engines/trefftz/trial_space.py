@@ -16,7 +16,7 @@ from jumpnet.models import Frozen
 from jumpnet.models.families import Family, Powers, Products, Ridges, Solid
 from jumpnet.models.frozen import Features
 from jumpnet.models.polynomials import Combination, Legendre
-from jumpnet.models.wedges import Crack, Wedge
+from jumpnet.models.wedges import BranchCutPotential, Wedge
 from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ON_CUTS, ConditionKey, Kind
 
 # The outside of the domain, where a piece is meant.
@@ -87,7 +87,7 @@ class BasisBlock:
             known = np.array(self.powers[: self.degree])
             powers, imaginary = (tuple(block.tolist()) for block in (np.real(known), np.imag(known)))
             imaginary = imaginary if any(imaginary) else ()
-            return Crack(powers, imaginary, self.opening) if self.opening else Wedge(powers, imaginary)
+            return BranchCutPotential(powers, imaginary, self.opening) if self.opening else Wedge(powers, imaginary)
         if self.strings is not None:
             return self.strings.family(self.degree)
         if self.kind == "ridges":
