@@ -22,7 +22,8 @@ def short_solve(problem: jn.Problem, **options: Any) -> jn.Solution:
     chosen: dict[str, Any] = {"model": MODEL, "optimizer": SHORT, "points": (60, 20, 20)} | options
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", jn.JumpnetWarning)
-        return jn.solve(problem, method=jn.Network(**chosen))
+        of_call = {name: chosen.pop(name) for name in ("seed", "progress") if name in chosen}
+        return jn.solve(problem, method=jn.Network(**chosen), **of_call)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from jumpnet import _public
 
 NAMES = [name for name in _public.__all__ if name not in ("baselines", "charts", "models", "optim", "shapes")]
 # What is never made by hand, or takes what every exception takes.
-WITHOUT_ARGUMENTS = ("Status", *(name for name in NAMES if name.endswith(("Error", "Warning"))))
+WITHOUT_ARGUMENTS = ("Status", "Stream", *(name for name in NAMES if name.endswith(("Error", "Warning"))))
 
 
 def named(name: str) -> Any:

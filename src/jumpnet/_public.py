@@ -1,7 +1,7 @@
 """The public names, all imported; `jumpnet` itself loads this file when the first of them is used."""
 
 from jumpnet import baselines, charts, models, optim
-from jumpnet.collocation import Points
+from jumpnet.collocation import Collocation, Points, Stream, collocate
 from jumpnet.engines.fem import FEM
 from jumpnet.engines.network import Network
 from jumpnet.engines.trefftz import Trefftz
@@ -44,11 +44,11 @@ from jumpnet.solving import approximate, solve
 from jumpnet.studies import effective_tensor
 
 __all__ = [
-    "Ball", "Box", "Budget", "BudgetError", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid",
+    "Ball", "Box", "Budget", "BudgetError", "Collocation", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid",
     "ExpressionError", "FEM", "GeometryError", "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning",
     "LevelSet", "Mesh",
     "ModelError", "Network", "Neumann", "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem",
-    "ProblemError", "ProblemFile", "Robin", "Solution", "SolutionError", "Star", "Status", "Superellipse",
-    "Superquadric", "Trefftz", "Verdict", "approximate", "baselines", "charts", "effective_tensor", "judge", "load",
-    "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve",
+    "ProblemError", "ProblemFile", "Robin", "Solution", "SolutionError", "Star", "Status", "Stream", "Superellipse",
+    "Superquadric", "Trefftz", "Verdict", "approximate", "baselines", "charts", "collocate", "effective_tensor",
+    "judge", "load", "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve",
 ]  # fmt: skip

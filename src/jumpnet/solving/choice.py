@@ -60,7 +60,7 @@ def chosen(problem: Problem, options: Auto, request: Request, verify: Verify) ->
         other = answered(problem, FemEngine(), request, verify)
     except JumpnetError as refused:
         tried.append(f"finite elements: {refused}")
-        if isinstance(refused, GeometryError) and (direct is None or _cut_short(direct)):
+        if isinstance(refused, GeometryError) and (direct is None or (_cut_short(direct) and request.budget.left > 0)):
             other = answered(problem, TrefftzEngine(trefftz), request, verify)
             tried.append(_line(other, time.perf_counter() - began))
         elif direct is None:

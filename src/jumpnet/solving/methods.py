@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any, TypeAlias, TypedDict
 
 from jumpnet.charts import Charts
-from jumpnet.collocation import Points
+from jumpnet.collocation import PointRule, Points
 from jumpnet.engines.fem import FEM, FemEngine
 from jumpnet.engines.network import Network, NetworkEngine
 from jumpnet.engines.network.options import Preset
@@ -43,7 +43,7 @@ class Deprecated(TypedDict, total=False):
 
     model: Model | FrozenModel | None
     optimizer: Optimizer | Direct | None
-    points: Points | Sequence[int] | None
+    points: Points | PointRule | Sequence[int] | None
     charts: Charts | None
     weights: Weights | None
     preset: Preset | None

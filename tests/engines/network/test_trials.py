@@ -68,7 +68,7 @@ def test_the_report_shows_every_seed_also_after_loading(chain: jn.Problem, tmp_p
 
 
 def test_approximations_have_trials_too() -> None:
-    best = jn.approximate(jn.Partition.chain([0.0, 0.6, 1.0]), ["x", "x**2"], trials=2, workers=2, **OPTIONS)
+    best = trained(jn.approximate, jn.Partition.chain([0.0, 0.6, 1.0]), ["x", "x**2"], trials=2, workers=2, **OPTIONS)
     assert [t["seed"] for t in best.settings["trials"]] == [0, 1]
 
 

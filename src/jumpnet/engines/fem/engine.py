@@ -61,10 +61,7 @@ def _accepted(problem: Problem, improve: Callable[[Enough], Solution], request: 
     found = None
     for number in range(ROUNDS):
         found = improve(partial(_part_of, request, AIMED**number))
-        try:
-            found = request.accept(found, problem.dim > 1)
-        except KeyboardInterrupt:
-            return replace(found, status=Status.INTERRUPTED, estimate=np.nan)
+        found = request.accept(found, problem.dim > 1)
         if found.status is not Status.REFUTED:
             break
     assert found is not None

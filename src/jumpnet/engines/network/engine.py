@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jumpnet.charts import Atlas, choose_atlases
-from jumpnet.collocation import Collocation, Stream
+from jumpnet.collocation import Collocation, Points, Stream
 from jumpnet.engines.network.checkpoint import Checkpoint
 from jumpnet.engines.network.embedding import grown
 from jumpnet.engines.network.labels import resolve_labels
@@ -18,6 +18,7 @@ from jumpnet.engines.network.task import Task, collocated, own_features
 from jumpnet.engines.network.trials import best_of
 from jumpnet.engines.protocol import Request
 from jumpnet.engines.trefftz.collocation_pool import with_held_out
+from jumpnet.errors import ModelError
 from jumpnet.fields import Values
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
@@ -61,16 +62,16 @@ class Training:
         model = resolve_labels(settings.model, partition, u=u, f=f, raw=raw, seed=seed)
         networks = [model.network(atlas.inputs, partition.size) for atlas in self.atlases]
         counts = settings.points or default_points(networks[-1], partition.dim, partition.size, own_features(model))
-        if self.f is None:
+        if self.f is None and isinstance(counts, Points):
             counts = replace(counts, interface=0)
-        train, held_out = (
-            self.rows(
-                collocated(partition, counts, model, seed=seed, stream=stream, given=settings.points is not None),
-                stream,
-            )
+        given = settings.points is not None
+        train, unseen = (
+            collocated(partition, counts, model, seed=seed, stream=stream, given=given)
             for stream in (Stream.TRAIN, Stream.HELD_OUT)
         )
-        return Task(partition, self.atlases, networks, counts, train, held_out, settings)
+        taken = counts if isinstance(counts, Points) else train.counts()
+        rows = self.rows(train, Stream.TRAIN), self.rows(unseen, Stream.HELD_OUT)
+        return Task(partition, self.atlases, networks, taken, *rows, settings)
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,16 @@ def _within(settings: Settings, limit: float) -> Settings:
     seconds = min(limit, settings.optimizer.stop.time_limit or np.inf)
     if not np.isfinite(seconds):
         return settings
-    limited: Any = replace(settings.optimizer, time_limit=seconds)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    return replace(settings, optimizer=limited)
+    own: Any = settings.optimizer
+    if hasattr(own, "time_limit"):
+        return replace(settings, optimizer=replace(own, time_limit=seconds))
+    try:  # an optimiser of the user's, which has a `stop` and perhaps nothing else of ours
+        return replace(settings, optimizer=replace(own, stop=replace(own.stop, time_limit=seconds)))
+    except TypeError:
+        raise ModelError(
+            f"{type(own).__name__} cannot be given a time limit; make it a dataclass with a field `stop` "
+            "(jn.optim.Stop)."
+        ) from None
 
 
 def _values_of(

@@ -1,6 +1,6 @@
 """What the network engine may be told."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Literal
@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from jumpnet.charts import Charts
-from jumpnet.collocation import Points
+from jumpnet.collocation import PointRule, Points
 from jumpnet.engines.seeds import check_trials
 from jumpnet.errors import ModelError
 from jumpnet.models import FrozenModel, Model
@@ -26,9 +26,11 @@ class Network:
     Args:
         model: The network, one of `jn.models`; by default a categorical embedding whose size suits the problem.
         optimizer: One of `jn.optim`; by default `LevenbergMarquardt()`.
-        points: `jn.Points(...)` or (interior, boundary, per interface); by default enough for the network's size.
+        points: `jn.Points(...)`, (interior, boundary, per interface), or a function (partition, seed, stream) ->
+            `jn.Collocation`; by default enough for the network's size.
         charts: The coordinates of the network: "auto" (the default), "box", "local", "paper" or those of `jn.charts`.
-        weights: How much each equation counts: "equilibrated" (the default), "balanced" or "paper".
+        weights: How much each equation counts: "equilibrated" (the default), "balanced", "paper", factors of the loss
+            by condition ({"boundary": 10.0}), or a function of the rows.
         preset: "paper" takes the paper's charts, weights, points and stopping rule where they are left out.
         trials: The number of seeds (from `seed` on) to train with; the best by held-out residual is returned, and its
             report says how the others came out.
@@ -46,7 +48,7 @@ class Network:
 
     model: Model | None = None
     optimizer: Optimizer | None = None
-    points: Points | Sequence[int] | None = None
+    points: Points | PointRule | Sequence[int] | None = None
     charts: Charts | None = None
     weights: Weights | None = None
     preset: Preset | None = None
@@ -69,9 +71,13 @@ class Network:
             raise ModelError(
                 f"optimizer is {self.optimizer!r}; give one of jn.optim, such as jn.optim.LevenbergMarquardt()."
             )
-        if self.weights is not None and self.weights not in WEIGHTS:
-            raise ModelError(f"weights is {self.weights!r}; choose one of {', '.join(map(repr, WEIGHTS))}.")
-        if self.points is not None:
+        named = isinstance(self.weights, str) and self.weights not in WEIGHTS
+        if named or not (self.weights is None or isinstance(self.weights, str | Mapping) or callable(self.weights)):
+            raise ModelError(
+                f"weights is {self.weights!r}; choose one of {', '.join(map(repr, WEIGHTS))}, or give factors of "
+                'conditions, such as {"boundary": 10.0}, or a function of the rows.'
+            )
+        if self.points is not None and not callable(self.points):
             points = self.points.tolist() if isinstance(self.points, np.ndarray) else self.points
             object.__setattr__(self, "points", Points.of(points))
         check_trials(0, self.trials, self.workers)

@@ -1,9 +1,10 @@
 """What is chosen when the user does not: model, points, optimiser, and the two presets."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jumpnet.charts import Charts
-from jumpnet.collocation import Points
+from jumpnet.collocation import PointRule, Points
 from jumpnet.engines.network.options import Network
 from jumpnet.models import CategoricalEmbedding, Model, suggested_dim
 from jumpnet.models import Network as Trained
@@ -24,7 +25,7 @@ class Settings:
 
     model: Model
     optimizer: Optimizer
-    points: Points | None
+    points: Points | PointRule | None
     charts: Charts
     weights: Weights
     scaled: bool
@@ -37,12 +38,19 @@ def resolve(dim: int, pieces: int, options: Network) -> Settings:
     return Settings(
         model=options.model or default_model(dim, pieces),
         optimizer=options.optimizer or (paper_optimizer() if paper else LevenbergMarquardt()),
-        points=paper_points(dim) if points is None and paper else None if points is None else Points.of(points),
+        points=_points(points, paper_points(dim) if paper else None),
         charts=options.charts if options.charts is not None else "paper" if paper else "auto",
         weights=options.weights or ("paper" if paper else "equilibrated"),
         scaled=not paper,
         starts=1 if paper else 3,
     )
+
+
+def _points(given: Points | PointRule | Sequence[int] | None, otherwise: Points | None) -> Points | PointRule | None:
+    """Counts, or a rule that draws the points."""
+    if given is None:
+        return otherwise
+    return given if callable(given) else Points.of(given)
 
 
 def paper_optimizer(steps: int = 1000) -> LevenbergMarquardt:

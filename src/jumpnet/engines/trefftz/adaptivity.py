@@ -214,7 +214,7 @@ def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> S
             return Status.STALLED
         after = solver.level(space)
         if after.residual > STAGNATION ** min(stride, 1.0) * last.residual and not track.would_do(after):
-            after = _enriched(after, solver, asked)
+            after = _enriched(after, solver, asked, budget, watch)
         slow, patience = (SLOW, PATIENCE) if alone else (SLOW_FIRST, PATIENCE_FIRST)
         track.add(after, slow)
         if track.met and track.balanced(solver):
@@ -225,11 +225,11 @@ def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> S
     return Status.STEP_LIMIT
 
 
-def _enriched(level: Level, solver: DirectSolver, asked: set[str]) -> Level:
+def _enriched(level: Level, solver: DirectSolver, asked: set[str], budget: Budget, watch: Watch) -> Level:
     """The level with what enrichments propose, each kept if it leaves no more of the residual than it has to."""
     for name in solver.options.enrichments:
         enrichment = ENRICHMENTS[name]
-        if enrichment.once and name in asked:
+        if (enrichment.once and name in asked) or budget.too_late(watch):
             continue
         asked.add(name)
         space = level.space.with_blocks(enrichment.propose(solver.problem, level.space, level.large_terms()))
