@@ -19,7 +19,7 @@ from jumpnet.engines.network.trials import best_of
 from jumpnet.engines.protocol import Request
 from jumpnet.engines.trefftz.collocation_pool import with_held_out
 from jumpnet.errors import ModelError
-from jumpnet.fields import Values
+from jumpnet.fields import Field, Values
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
 from jumpnet.models import Model
@@ -97,7 +97,7 @@ class NetworkEngine:
         found = training.best(self.options, request)
         return request.accept(replace(found, problem=problem, tensors=problem.A, exact=problem.exact), False)
 
-    def approximate(self, partition: Partition, u: Sequence[Values], request: Request) -> Solution:
+    def approximate(self, partition: Partition, u: tuple[Field, ...], request: Request) -> Solution:
         """The best of the networks trained on the values of a piecewise function."""
         settings = resolve(partition.dim, partition.size, self.options)
 

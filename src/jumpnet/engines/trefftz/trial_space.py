@@ -98,13 +98,13 @@ class BasisBlock:
             return Powers(self.degree, constant=not self.pole, logarithm=self.pole)
         return Solid(self.degree, exterior=self.pole)
 
-    def in_cell(self, cell: int, near: set[int]) -> "Part":
+    def in_cell(self, cell: int, near: set[int]) -> "BasisBlock":
         """Functions of a whole piece as those of a cell; what is not in or at the cell matters on its cuts only."""
         chart: Any = self.chart
         pieces = tuple(label for label in self.pieces or () if label in near)
         return replace(self, cell=cell, chart=replace(chart, cells=(cell,)), pieces=pieces)
 
-    def grown(self, stride: float = 1.0) -> "Part":
+    def grown(self, stride: float = 1.0) -> "BasisBlock":
         """With a degree about a third higher (times `stride`); the same block where it is as large as it may be."""
         if self.kind == "particular":
             return self
@@ -204,7 +204,7 @@ class TrialSpace:
                 unknowns[block.cell] += block.family.size
         return traces.points(cells, self.polynomials_on_cuts, unknowns)
 
-    def with_blocks(self, more: Sequence[BasisBlock]) -> "Plan":
+    def with_blocks(self, more: Sequence[BasisBlock]) -> "TrialSpace":
         """The same space with more functions."""
         return replace(self, blocks=(*self.blocks, *more)) if more else self
 
@@ -212,7 +212,7 @@ class TrialSpace:
         """The blocks of one cell."""
         return (block for block in self.blocks if block.cell == cell)
 
-    def grown(self, keys: Sequence[ConditionKey], stride: float = 1.0) -> "Plan":
+    def grown(self, keys: Sequence[ConditionKey], stride: float = 1.0) -> "TrialSpace":
         """With more functions wherever they may lower the residual of one of the conditions."""
         places = Places.of(keys)
         grown = (block.grown(stride) if places.concern(block) else block for block in self.blocks)
