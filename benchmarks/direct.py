@@ -21,15 +21,12 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 import numpy as np
 
 import jumpnet as jn
-from jumpnet.engines.trefftz import features
 from jumpnet.experiments import problems
 from jumpnet.fields.piecewise import piecewise_values
-from jumpnet.geometry.cells.cells import Cells
 
 if TYPE_CHECKING:
     from peers import fem_cusp
@@ -185,9 +182,7 @@ def reference(problem: jn.Problem) -> Callable[[np.ndarray, np.ndarray], np.ndar
     """The exact values where they are known, else those of a far finer solution with other features."""
     if problem.exact is not None:
         return partial(piecewise_values, problem.exact)
-    other = mock.patch.object(features, "_images", return_value=())
-    with other, mock.patch.object(Cells, "possible", return_value=False):  # cells would take hours for so many digits
-        return jn.solve(problem, tol=1e-12, optimizer=jn.optim.Direct(), seed=99)
+    return jn.solve(problem, tol=1e-12, seed=99, method=jn.Trefftz(images=False))
 
 
 def graded_references(only: str, orders: str) -> dict[str, "fem_cusp.Reference"]:
@@ -258,7 +253,7 @@ def main() -> None:
 
 def solve(problem: jn.Problem, tol: float, seed: int) -> jn.Solution:
     """The direct part of the default call."""
-    return jn.solve(problem, tol=tol, optimizer=jn.optim.Direct(), seed=seed)
+    return jn.solve(problem, tol=tol, seed=seed, method="trefftz")
 
 
 def rms(values: np.ndarray, weight: np.ndarray | float = 1.0) -> float:

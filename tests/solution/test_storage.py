@@ -43,7 +43,8 @@ def short_solve(problem: jn.Problem, **options: Any) -> jn.Solution:
     chosen: dict[str, Any] = {"model": jn.models.CategoricalEmbedding(neurons=10), "points": (60, 20, 20)} | options
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", jn.JumpnetWarning)
-        return jn.solve(problem, optimizer=jn.optim.LevenbergMarquardt(steps=3), verify=False, **chosen)
+        network = jn.Network(optimizer=jn.optim.LevenbergMarquardt(steps=3), **chosen)
+        return jn.solve(problem, method=network, verify=False)
 
 
 @pytest.fixture()
@@ -120,9 +121,11 @@ def test_an_approximation_comes_back(tmp_path: Path) -> None:
         solution = jn.approximate(
             parts,
             ["x", "x**2"],
-            model=jn.models.CategoricalEmbedding(neurons=5),
-            points=(40, 2, 0),
-            optimizer=jn.optim.LevenbergMarquardt(steps=3),
+            method=jn.Network(
+                jn.models.CategoricalEmbedding(neurons=5),
+                points=(40, 2, 0),
+                optimizer=jn.optim.LevenbergMarquardt(steps=3),
+            ),
         )
     solution.save(tmp_path / "a")
     again = jn.load(tmp_path / "a")
@@ -295,6 +298,11 @@ def test_degrees_that_would_keep_the_reader_busy(direct: Path, tmp_path: Path, c
     began = time.perf_counter()
     text = refusal(forged(direct, tmp_path / "b", "network", "cells", cell, 0, "degree", value=value))
     assert "damaged" in text and time.perf_counter() - began < 5, "refused without looking at the functions"
+
+
+def test_solutions_in_cut_cells_are_refused_in_one_sentence(direct: Path, tmp_path: Path) -> None:
+    text = refusal(forged(direct, tmp_path / "b", "network", "cut", value={"tree": {}, "table": [], "lines": {}}))
+    assert "cut cells" in text and "solve the problem again" in text
 
 
 FORGERIES: dict[str, tuple[tuple[Any, ...], Any]] = {  # what: (entry, value)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from jumpnet.geometry.cells.surroundings import PowerMap, Surroundings
+from jumpnet.geometry.cells.surroundings import Surroundings
 from jumpnet.geometry.quadrature.regions import unit_gauss
 from jumpnet.models.frozen import Frozen
 from jumpnet.problem import Problem
@@ -41,7 +41,8 @@ def cut_defects(solution: Solution, problem: Problem, longest: float) -> CutDefe
     network = solution.network
     if not isinstance(network, Frozen) or network.cells is None or problem.dim != 2:
         return None
-    start, end = _segments(network, problem)
+    lines = Surroundings(problem.partition, network.cells).lines
+    start, end = lines.start, lines.end
     length = np.linalg.norm(end - start, axis=1)
     parts = np.maximum(1, np.ceil(length / longest)).astype(int)
     of = np.repeat(np.arange(len(start)), parts)
@@ -60,31 +61,6 @@ def cut_defects(solution: Solution, problem: Problem, longest: float) -> CutDefe
     a, b = network.cells(x + step, piece), network.cells(x - step, piece)
     apart = a != b
     return _jumps(solution, problem, *(part[apart] for part in (x, weight, normal, piece, a, b)))
-
-
-def _segments(network: Frozen, problem: Problem) -> tuple[Places, Places]:
-    """The ends of all straight cuts."""
-    cells = network.cells
-    if isinstance(cells, PowerMap):
-        lines = Surroundings(problem.partition, cells).lines
-        return lines.start, lines.end
-    assert cells is not None
-    faces = cells.tree.faces
-    start, end = [faces.start], [faces.end]
-    # A line inside a leaf: the part of it in the leaf's box.
-    for cell in np.flatnonzero(cells.lines.beyond >= 0).tolist():
-        normal, offset = cells.lines.normal[cell], cells.lines.offset[cell]
-        row = np.flatnonzero((cells.table == cell).any(axis=1))
-        low, high = cells.tree.corners(cells.tree.leaves[row])
-        foot, along = normal * offset / (normal @ normal), np.array([-normal[1], normal[0]])
-        for lower, upper in zip(low, high, strict=True):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                limits = np.sort(np.stack([(lower - foot) / along, (upper - foot) / along]), axis=0)
-            first, last = np.nanmax(limits[0]), np.nanmin(limits[1])
-            if last > first:
-                start.append((foot + first * along)[None])
-                end.append((foot + last * along)[None])
-    return np.concatenate(start), np.concatenate(end)
 
 
 def _jumps(

@@ -14,8 +14,7 @@ from jaxtyping import Float, Int
 
 from jumpnet.charts import Atlas, Chart
 from jumpnet.geometry.cells.surroundings import PowerMap
-from jumpnet.geometry.cells.tree import CellMap
-from jumpnet.linalg.bycell import ByCell, Pattern
+from jumpnet.linalg.block_qr import ByCell, Pattern
 from jumpnet.models.families import Family
 from jumpnet.rows import Rows, Sites
 
@@ -45,7 +44,7 @@ class Frozen:
     """
 
     of_cell: tuple[Features, ...]
-    cells: CellMap | PowerMap | None = None
+    cells: PowerMap | None = None
 
     @property
     def size(self) -> int:

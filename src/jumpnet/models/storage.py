@@ -6,7 +6,6 @@ from typing import Any
 from jumpnet.charts import Chart, chart_from_spec
 from jumpnet.errors import SolutionError
 from jumpnet.geometry.cells.surroundings import PowerMap
-from jumpnet.geometry.cells.tree import CellMap
 from jumpnet.models.activations import activation
 from jumpnet.models.checked import finite, from_fields, whole
 from jumpnet.models.connected import FullyConnected
@@ -42,7 +41,11 @@ def network_from_spec(spec: dict[str, Any]) -> Network | Frozen:
         cut = fields.get("cut")
         if cut is None:
             return Frozen(of_cell)
-        return Frozen(of_cell, (CellMap if "tree" in cut else PowerMap).from_spec(cut, len(of_cell)))
+        if "tree" in cut:
+            raise SolutionError(
+                "the file has a solution in cut cells, which jumpnet no longer makes or reads; solve the problem again."
+            )
+        return Frozen(of_cell, PowerMap.from_spec(cut, len(of_cell)))
     if kind not in ("shallow", "connected"):
         raise SolutionError(
             f"the file names a network {kind!r}, which this version of jumpnet does not know; upgrade jumpnet."

@@ -12,7 +12,13 @@ from jumpnet.errors import SolutionError
 
 
 class Status(Enum):
-    """How a training or a solve ended; `str(status)` is its sentence."""
+    """How a training or a solve ended; `str(status)` is its sentence, `status.ok` whether the tolerance was reached.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> str(jn.Status.CONVERGED), jn.Status.STALLED.ok
+        ('the tolerance was reached', False)
+    """
 
     CONVERGED = "the tolerance was reached"
     STEP_LIMIT = "the limit of steps or levels came before the tolerance was reached"

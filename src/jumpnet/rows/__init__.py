@@ -1,8 +1,8 @@
 """Rows: the table of linear functionals that everything after the problem works on."""
 
 from jumpnet.rows.conditions import BETWEEN_PIECES, ON_BOUNDARY, ON_CUTS, ConditionKey, Kind, group_of
-from jumpnet.rows.equations import cuts, equations, on_surfaces, traced_cuts, values
-from jumpnet.rows.table import Layout, Rows, Run, Sites, batch, combined, joined, row_family, select, stack
+from jumpnet.rows.equations import equations, on_surfaces, traced_cuts, values
+from jumpnet.rows.table import Layout, Rows, Run, Sites, batch, joined, row_family, select, stack
 from jumpnet.rows.weights import Weights, balanced_size, functional_size, weigh
 
 __all__ = [
@@ -18,8 +18,6 @@ __all__ = [
     "Weights",
     "balanced_size",
     "batch",
-    "combined",
-    "cuts",
     "equations",
     "functional_size",
     "group_of",

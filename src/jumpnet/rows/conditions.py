@@ -19,7 +19,6 @@ class Kind(Enum):
     FLUX = "flux"  # the jump of A grad u . n
     CUT = "cut"  # u is continuous where a piece is cut into cells
     CUT_FLUX = "cut flux"
-    BALANCE = "balance"  # the total flux through a stretch of interface or cut
     DATA = "data"  # a measurement
     MEAN = "mean"
 

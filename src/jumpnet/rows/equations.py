@@ -127,22 +127,8 @@ def _jumps(problem: Problem, points: Collocation) -> Iterator[Rows]:
         yield row_family(flux, w, (x, a, 0.0, flux_a, 0.0), (x, b, 0.0, -flux_b, 0.0))
 
 
-def cuts(problem: Problem, cuts: Cuts) -> Rows:
-    """[u] = 0 and [A grad u . n] = 0 where a piece is cut into cells; sites are in cells, not in pieces."""
-    families = []
-    for piece in np.unique(cuts.piece).tolist():
-        mine = cuts.piece == piece
-        x, low, high = cuts.x[mine], cuts.low[mine], cuts.high[mine]
-        flux = _conormal(problem, piece, x, cuts.normal[mine])
-        zero = np.zeros(len(x))
-        of_values, of_fluxes = (ConditionKey(kind, (piece,)) for kind in (Kind.CUT, Kind.CUT_FLUX))
-        families.append(row_family(of_values, zero, (x, low, 1.0, 0.0, 0.0), (x, high, -1.0, 0.0, 0.0)))
-        families.append(row_family(of_fluxes, zero, (x, low, 0.0, flux, 0.0), (x, high, 0.0, -flux, 0.0)))
-    return stack(families)
-
-
 def traced_cuts(problem: Problem, cuts: Cuts, trace: np.ndarray, size: np.ndarray) -> Rows:
-    """The same with unknowns of their own for u and its flux on the cuts, which both sides are to match.
+    """u and its flux on cuts between cells of a piece, as unknowns of their own that both sides are to match.
 
     So cells know each other through the cuts only. The values are functions of cell `trace`, the fluxes of the next;
     `size` is a length in the cells, for fluxes as large as their coefficients. Each cell has families of its own.

@@ -142,20 +142,6 @@ def joined(sites: Sequence[Sites]) -> Sites:
     return Sites(x, cell, a0, a1, a2)
 
 
-def combined(
-    rows: Rows, group: Int[np.ndarray, " rows"], factor: Float[np.ndarray, " rows"], key: ConditionKey
-) -> Rows:
-    """Sums of rows times factors, one for each group of neighbours with the same number; those below 0 are left out."""
-    kept = select(rows, group >= 0)
-    group, factor = group[group >= 0], factor[group >= 0]
-    starts = np.flatnonzero(np.r_[True, np.diff(group) != 0]) if len(group) else np.zeros(0, int)
-    of_site = np.repeat(factor, kept.counts)
-    s = kept.sites
-    sites = replace(s, a0=s.a0 * of_site, a1=s.a1 * of_site[:, None], a2=s.a2 * of_site[:, None, None])
-    counts, rhs = (np.add.reduceat(one, starts) if len(starts) else one for one in (kept.counts, kept.rhs * factor))
-    return Rows(sites, counts, rhs, np.ones(len(starts)), np.zeros(len(starts), int), (key,))
-
-
 def batch(rows: Rows, share: float, rng: np.random.Generator) -> Rows:
     """A random share of the rows of every condition, at least one of each, and their order kept.
 

@@ -12,11 +12,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from jumpnet.engines.trefftz.plan import OUTSIDE
+from jumpnet.engines.trefftz.trial_space import OUTSIDE
 from jumpnet.fields.scalar import ConstantField
-from jumpnet.geometry.cells.leaves import beside
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.walls.corners import NEAR, Corner, Stretch, Way, corners_of, on_the_boundary, outer_stretches
+from jumpnet.geometry.walls.sides import beside
 from jumpnet.problem import Problem
 from jumpnet.problem.conditions import BoundaryCondition, GivenOnBoundary
 

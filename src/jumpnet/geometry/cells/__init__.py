@@ -1,1 +1,1 @@
-"""Pieces cut into cells."""
+"""A piece with many holes, cut into cells between them."""

@@ -45,11 +45,11 @@ def stretches(partition: Partition, start: Floats, end: Floats) -> Iterator[tupl
                 yield one, float(a), float(b), int(piece)
 
 
+def spread(count: int, rng: np.random.Generator, even: bool) -> Floats:
+    """Numbers in (0, 1): those of Gauss's rule, denser towards the ends, or random ones."""
+    return _gauss(count) if even else np.sort(rng.random(count))
+
+
 @cache
-def _gauss(count: int) -> tuple[Floats, Floats]:
-    return unit_gauss(count)
-
-
-def spread(count: int, rng: np.random.Generator, even: bool) -> tuple[Floats, Floats]:
-    """Numbers in (0, 1) and their weights as a quadrature rule: Gauss's, denser towards the ends, or random ones."""
-    return _gauss(count) if even else (np.sort(rng.random(count)), np.full(count, 1 / count))
+def _gauss(count: int) -> Floats:
+    return unit_gauss(count)[0]

@@ -231,7 +231,7 @@ class Surroundings:
                 continue
             count = int((b - a) * counts[one]) + 1
             span = lines.end[one] - lines.start[one]
-            x = lines.start[one] + (a + (b - a) * spread(count, rng, even)[0])[:, None] * span
+            x = lines.start[one] + (a + (b - a) * spread(count, rng, even))[:, None] * span
             normal = np.array([span[1], -span[0]]) / lines.length[one]
             piece, low, high, line = (np.full(count, value) for value in (piece, *lines.cells[one], one))
             found.append((x, piece, low, high, np.tile(normal, (count, 1)), line))

@@ -1,0 +1,279 @@
+"""The adaptive loop: solve, estimate, mark, refine, until the estimated error meets the tolerance.
+
+Degrees rise where held-out residuals are large (p-refinement); where that stagnates, enrichments are asked.
+
+The error estimate is reliability constant times held-out residual times a safety factor. The constant, the error per
+unit of residual, is measured on the problem itself: the difference between two levels is the error of the former,
+provided that the latter is much better (saturation assumption). Whether it is can be seen: its residual has to be a
+tenth of the former's, or at rounding. Two levels that agree because neither makes progress say nothing.
+"""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from jumpnet.engines.budget import Budget, Watch
+from jumpnet.engines.goal import Goal, rms
+from jumpnet.engines.progress import Progress
+from jumpnet.engines.trefftz.assembly import DirectSolver, Level
+from jumpnet.engines.trefftz.balance import Imbalance, imbalances
+from jumpnet.engines.trefftz.enrichments import ENRICHMENTS
+from jumpnet.engines.trefftz.options import Trefftz
+from jumpnet.engines.trefftz.spaces import first_space
+from jumpnet.engines.trefftz.trial_space import TrialSpace
+from jumpnet.optim import Record, Status
+
+# Residuals below this part of the norm of the data are rounding (benchmarks/direct.py: 3e-16 to 2e-14).
+AT_ROUNDING = 1e-12
+# Unknowns after which the search ends where a piece is split into cells between its holes.
+MOST_BETWEEN_HOLES = 300_000
+# Less than this reduction of the residual from one level to the next is stagnation; so many of them end the search.
+SLOW, PATIENCE = 0.8, 3
+# Where another method is tried next, it must be less, and sooner: algebraic convergence is not worth its unknowns.
+SLOW_FIRST, PATIENCE_FIRST = 0.4, 2
+# p-refinement of a whole stride that leaves more of the residual than this: enrichments are asked.
+STAGNATION = 0.3
+# With features that were given, so many times more of them are tried until they show the error.
+RICHER = 4
+# Growth is lengthened or shortened by prediction, within these bounds. It aims at a part of the residual that would do:
+# one more level costs more than a degree too many, in space it does not.
+STRIDES, AIMED, AIMED_IN_SPACE = (0.5, 3.0), 0.1, 1.0
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What the direct solver came to: its best level, the estimated error of that (nan: unknown), and how it ended.
+
+    `reasons` are sentences about what stands against success although the estimate meets the tolerance.
+    """
+
+    level: Level
+    estimate: float
+    status: Status
+    records: tuple[Record, ...]
+    reasons: tuple[str, ...] = ()
+
+    def described(self) -> str:
+        """What was done, in one line."""
+        level, space = self.level, self.level.space
+        names = {"harmonic": "harmonic functions", "legendre": "polynomials", "ridges": "random features"}
+        own = [names[block.kind] for block in space.blocks if not block.pole and block.kind in names]
+        what = "pieces" if space.cells is None else "cells"
+        count = len(space.exact) if space.cells is None else space.cells.size
+        kinds = [f"{name} in {own.count(name)} of {count} {what}" for name in sorted(set(own))]
+        corners, answers = (sum(block.kind == kind for block in space.blocks) for kind in ("corner", "particular"))
+        poles = sum(block.pole for block in space.blocks) - corners
+        others = f", {poles} sets of poles outside them" if poles else ""
+        others += f", powers at {corners} corners" if corners else ""
+        others += f", particular solutions in {answers}" if answers else ""
+        worst = "" if self.status is Status.CONVERGED else f"; largest residual: {level.large_terms()[0]}"
+        return f"direct: {' and '.join(kinds)}{others}, {level.network.size} unknowns{worst}"
+
+
+class _Track:
+    """The levels so far: the last one, the best one, its estimated error, and for how long there was no progress."""
+
+    def __init__(self, goal: Goal, progress: Progress | None = None, options: Trefftz = Trefftz()):
+        self.goal, self._progress, self._options, self._began = goal, progress, options, time.perf_counter()
+        self.records: list[Record] = []
+        self.last: Level | None = None
+        self.best: Level | None = None
+        self.estimate, self.idle = np.inf, 0
+        self.lost: tuple[str, ...] = ()
+        self._levels: list[Level] = []
+        self._worst = 0.0
+
+    def begin(self, first: Level) -> None:
+        """A new sequence of levels, which those before say nothing about; the best so far stays."""
+        self.last, self.idle, self._levels, self._worst = first, 0, [first], 0.0
+        if self.best is None:
+            self.best = first
+        self._note(first)
+
+    def add(self, after: Level, slow: float = SLOW) -> None:
+        """The next level; a residual above `slow` of the last is no progress."""
+        last, best = self.last, self.best
+        assert last is not None and best is not None
+        estimate = self._estimate(after)
+        self._worst = max(self._worst, *self._shown(after).values(), 0.0)
+        self._levels.append(after)
+        self.idle = 0 if after.residual < slow * max(last.residual, best.residual) else self.idle + 1
+        if after.residual < best.residual or (estimate < self.estimate and _at_rounding(after)):
+            self.best, self.estimate = after, estimate
+        self.last = after
+        self._note(after)
+
+    @property
+    def met(self) -> bool:
+        """Whether the estimate meets the tolerance."""
+        if self.best is None or not np.isfinite(self.estimate):
+            return False
+        return self.estimate <= self.goal.of(self.best.values)
+
+    @property
+    def cautious(self) -> float:
+        """An upper estimate for a search that ends early: with the worst constant seen; nan where none was."""
+        if self.best is None or not self._worst > 0 or not np.isfinite(self._worst * self.best.residual):
+            return np.nan
+        return self._options.safety * self._worst * self.best.residual
+
+    def balanced(self, solver: DirectSolver) -> bool:
+        """Whether the fluxes of the best level balance; where they do not, `lost` says so in sentences."""
+        assert self.best is not None
+        self.lost = tuple(map(str, _lost(solver, self.best, self.goal.tol)))
+        return not self.lost
+
+    def would_do(self, after: Level) -> bool:
+        """Whether the estimate would meet the tolerance with this level as the next."""
+        return self._estimate(after) <= self.goal.of(after.values)
+
+    def _shown(self, after: Level) -> dict[int, float]:
+        """By number, the reliability constants that former levels show if this one is much better than they are."""
+        return {
+            number: rms(after.values - former.values) / former.residual
+            for number, former in enumerate(self._levels)
+            if former.residual > 0 and after.residual <= self._options.saturation * former.residual
+        }
+
+    def _reliability(self, after: Level) -> float:
+        """The error per unit of residual; infinite where no former level shows it."""
+        shown = self._shown(after)
+        memory = self._options.memory
+        return max((constant * memory ** (max(shown) - at) for at, constant in shown.items()), default=np.inf)
+
+    def _estimate(self, after: Level) -> float:
+        """The estimated error of a level, as the next of the sequence; infinite where nothing is known."""
+        if _at_rounding(after) and any(_at_rounding(former) for former in self._levels):
+            changes = [rms(after.values - former.values) for former in self._levels if _at_rounding(former)]
+            return self._options.safety * max(changes)
+        constant = self._reliability(after)
+        return self._options.safety * constant * after.residual if np.isfinite(constant) else np.inf
+
+    def stride(self, before: Level, after: Level) -> float:
+        """How far to grow, in units of the last growth, for the residual to become as small as it must."""
+        shown = rms(after.values - before.values) / max(before.residual, 1e-300)
+        constant = max(shown, self._options.memory * self._worst)
+        if constant == 0.0 or not 0 < after.residual < before.residual:
+            return 1.0
+        aimed = AIMED if after.rows.sites.x.shape[1] < 3 else AIMED_IN_SPACE
+        wanted = aimed * self.goal.of(after.values) / (self._options.safety * constant)
+        if wanted >= after.residual:
+            return STRIDES[0]
+        return float(np.clip(np.log(after.residual / wanted) / np.log(before.residual / after.residual), *STRIDES))
+
+    def _note(self, level: Level) -> None:
+        number, seconds = len(self.records) + 1, time.perf_counter() - self._began
+        terms = np.bincount(level.held_rows.term, level.held**2, len(level.held_rows.terms))
+        self.records.append(Record(number, level.residual**2, tuple(terms.tolist()), np.nan, np.nan, seconds))
+        if self._progress is not None:
+            assert self.best is not None
+            self._progress(self.records[-1], self.best.residual**2)
+
+
+def attempt(
+    solver: DirectSolver, goal: Goal, progress: Progress | None = None, alone: bool = True, budget: Budget = Budget()
+) -> Attempt:
+    """Grow the features until the estimate meets the tolerance or that no longer helps; `budget` may end it early.
+
+    Unless the method is `alone` another one is tried next, and slow convergence ends the search.
+    """
+    track = _Track(goal, progress, solver.options)
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite is no success
+            status = _grow(track, solver, alone, budget)
+    except KeyboardInterrupt:
+        if track.best is None:
+            raise
+        status = Status.INTERRUPTED
+    assert track.best is not None
+    reasons: tuple[str, ...] = ()
+    if track.met and status in (Status.STALLED, Status.STEP_LIMIT):
+        status, reasons = Status.UNBALANCED, track.lost
+    estimate = track.estimate if status in (Status.CONVERGED, Status.UNBALANCED) else track.cautious
+    return Attempt(track.best, float(estimate), status, _alike(track), reasons)
+
+
+def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> Status:
+    """Solve, estimate, mark, refine; with less patience where there is another method.
+
+    Degrees rise where residuals are large; where that does not help, the enrichments are asked.
+    """
+    watch, options = Watch(), solver.options
+    track.begin(solver.level(first_space(solver.problem, options)))
+    stride, good, asked = 1.0, True, set[str]()
+    while len(track.records) < options.levels:
+        last = track.last
+        assert last is not None
+        if budget.forbids(watch, good):
+            return Status.TIME_LIMIT if np.isfinite(budget.limit) else Status.STALLED
+        watch = Watch()
+        space = last.space.grown(last.large_terms(), stride)
+        most = options.unknowns if space.cells is None else MOST_BETWEEN_HOLES
+        if space == last.space or space.network.size > most:
+            return Status.STALLED
+        after = solver.level(space)
+        if after.residual > STAGNATION ** min(stride, 1.0) * last.residual and not track.would_do(after):
+            after = _enriched(after, solver, asked, budget, watch)
+        slow, patience = (SLOW, PATIENCE) if alone else (SLOW_FIRST, PATIENCE_FIRST)
+        track.add(after, slow)
+        if track.met and track.balanced(solver):
+            return Status.CONVERGED
+        if track.idle >= patience:
+            return Status.STALLED
+        stride, good = track.stride(last, after), after.residual <= options.saturation * last.residual
+    return Status.STEP_LIMIT
+
+
+def _enriched(level: Level, solver: DirectSolver, asked: set[str], budget: Budget, watch: Watch) -> Level:
+    """The level with what enrichments propose, each kept if it leaves no more of the residual than it has to."""
+    for name in solver.options.enrichments:
+        enrichment = ENRICHMENTS[name]
+        if (enrichment.once and name in asked) or budget.too_late(watch):
+            continue
+        asked.add(name)
+        space = level.space.with_blocks(enrichment.propose(solver.problem, level.space, level.large_terms()))
+        if space is level.space or space.network.size > solver.options.unknowns:
+            continue
+        found = solver.level(space)
+        level = found if found.residual < enrichment.acceptance * level.residual else level
+    return level
+
+
+def _alike(track: _Track) -> tuple[Record, ...]:
+    """The records of levels with the same families of equations as the best."""
+    assert track.best is not None
+    terms = len(track.best.held_rows.terms)
+    return tuple(record for record in track.records if len(record.terms) == terms)
+
+
+def fixed(solver: DirectSolver, space: TrialSpace, goal: Goal) -> Attempt:
+    """Solve with the functions of a space; as many more of them as make the residual much smaller tell its error."""
+    track, options = _Track(goal, None, solver.options), solver.options
+    level = solver.level(space)
+    track.begin(level)
+    estimate, richer = np.nan, space
+    for _ in range(RICHER):
+        grown = richer.grown(level.held_rows.terms)
+        if grown == richer or grown.network.size > options.unknowns:
+            break
+        richer = grown
+        more = solver.level(richer)
+        if more.residual <= options.saturation * level.residual or (_at_rounding(level) and _at_rounding(more)):
+            estimate = options.safety * rms(more.values - level.values)
+            break
+    met = estimate <= goal.of(level.values)
+    lost = tuple(map(str, _lost(solver, level, goal.tol))) if met else ()
+    status = (Status.UNBALANCED if lost else Status.CONVERGED) if met else Status.STALLED
+    return Attempt(level, estimate, status, tuple(track.records), lost)
+
+
+def _at_rounding(level: Level) -> bool:
+    """Whether the residual of a level is as small as rounding allows."""
+    return level.residual <= AT_ROUNDING * float(np.linalg.norm(level.held_rows.rhs * level.held_rows.weight))
+
+
+def _lost(solver: DirectSolver, level: Level, tol: float) -> list[Imbalance]:
+    """The places where more flux is lost than a part `tol`, the worst first."""
+    found = [one for one in imbalances(solver, level) if one.exceeds(tol)]
+    return sorted(found, key=lambda one: -abs(one.value) / max(one.size, 1e-300))
