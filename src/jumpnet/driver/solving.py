@@ -17,6 +17,7 @@ from jumpnet.driver.direct import directly
 from jumpnet.driver.drawing import with_held_out
 from jumpnet.driver.embedding import grown
 from jumpnet.driver.labels import resolve_labels
+from jumpnet.driver.potential import by_potential
 from jumpnet.driver.progress import Progress
 from jumpnet.driver.search import Goal
 from jumpnet.driver.settings import Preset, Settings, default_points, resolve
@@ -86,6 +87,13 @@ def solve(
     goal, verify, limit = checked_goal(tol, atol), checked_verify(verify), checked_limit(time_limit)
     whole = Budget(limit)
     check_trials(seed, trials, workers)
+    if problem.partitioned:
+        options: dict[str, Any] = {
+            "verify": verify, "time_limit": time_limit, "method": method, "model": model, "optimizer": optimizer,
+            "points": points, "charts": charts, "weights": weights, "preset": preset, "seed": seed, "trials": trials,
+            "workers": workers, "progress": progress, "checkpoint": checkpoint,
+        }  # fmt: skip
+        return by_potential(problem, goal, lambda w, own: solve(w, tol=own.tol, atol=own.atol, **options))
     kept = None if checkpoint is None else Checkpoint(checkpoint, int(seed))
 
     def trained(model: Model | None, optimizer: Optimizer | None) -> Solution:

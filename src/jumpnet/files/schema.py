@@ -5,8 +5,8 @@ heat                   fluxes are given as heat flow, -A grad u
 [constants]            names for numbers; a formula may use those before it
 [domain]               a shape; or instead
 [image]                a label image: file, pixel, origin
-[materials.NAME]       A, lam
-[background]           what the pieces leave of the domain: name, material (or A, lam), f, exact
+[materials.NAME]       A, lam, K
+[background]           what the pieces leave of the domain: name, material (or A, lam, K), f, exact
 [pieces.NAME]          shape (or label, labels), and the same as background; centers, without
 [boundary.PART]        kind and data of a condition; the part "rest" is all that are not named, "x1" both sides of x1
 [[jumps]]              between two pieces: v, w, R
@@ -48,6 +48,7 @@ class Material(Entry):
 
     A: Coefficient = Field(description="the coefficient: a number, a formula or a matrix of these")
     lam: Formula = Field(default=0.0, description="the zero-order coefficient")
+    K: Number = Field(default=1.0, description="the partition coefficient (solubility): u/K is continuous")
 
 
 class Filling(Entry):
@@ -56,6 +57,7 @@ class Filling(Entry):
     material: Name | None = None
     A: Coefficient | None = None
     lam: Formula | None = None
+    K: Number | None = None
     f: Formula = Field(default=0.0, description="the right-hand side; a heat source q is f = -q")
     exact: Formula | None = Field(default=None, description="the solution where it is known, to measure errors by")
 
@@ -125,7 +127,10 @@ AnyCondition = Annotated[DirichletEntry | NeumannEntry | RobinEntry | PeriodicEn
 
 
 class JumpEntry(Entry):
-    """[u] = v + R A grad u . n, [A grad u . n] = w: [q] is q of the first minus the second, n points to the first."""
+    """[u] = v + R A grad u . n, [A grad u . n] = w: [q] is q of the first minus the second, n points to the first.
+
+    Where pieces have partition coefficients K, the first is [u/K] = v + R A grad u . n.
+    """
 
     between: list[Name] = Field(min_length=2, max_length=2)
     v: Formula = 0.0

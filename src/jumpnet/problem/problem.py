@@ -1,6 +1,6 @@
 """The `Problem`: a partition, its equations, and the values of all data at any point.
 
-div(A grad u) - lam u = f   in each piece,      [u] = v + R A grad u . n,  [A grad u . n] = w   on each interface,
+div(A grad u) - lam u = f   in each piece,      [u/K] = v + R A grad u . n,  [A grad u . n] = w   on each interface,
 and u = g, A grad u . n = g, alpha u + A grad u . n = g or periodic   on each part of the boundary.
 """
 
@@ -45,6 +45,11 @@ class Problem:
     `sources` is a list of `PointSource`, `data` one or several `Data` (measured values). `mean` is the mean of u over
     the domain where nothing else fixes the constant: lam zero, Neumann or periodic conditions only and no data; it is
     that of `exact`, or zero, unless given, and None in all other problems.
+
+    `K` is the partition coefficient (solubility) of each piece, a positive number: u/K takes the place of u in the
+    jump, u_a/K_a - u_b/K_b = v + R A grad u . n. It is 1 unless given, in which case u itself is continuous.
+
+    Example: `jn.Problem(parts, A=[1, 10], boundary=jn.Dirichlet("x1"), K=[1, 0.5])`: half as much dissolves in piece 1.
     """
 
     partition: Partition
@@ -57,6 +62,7 @@ class Problem:
     sources: tuple[Singular, ...]
     data: Measured | None
     mean: float | None
+    K: tuple[float, ...]
 
     def __init__(
         self,
@@ -72,10 +78,12 @@ class Problem:
         sources: Sequence[PointSource] = (),
         data: Data | Sequence[Data] = (),
         mean: float | None = None,
+        K: Any = 1.0,
         constants: Mapping[str, float] | None = None,
     ) -> None:
         from jumpnet.problem.checks import check
         from jumpnet.problem.constant import mean_of
+        from jumpnet.problem.potential import partition_coefficients
 
         parts = inputs.partition(parts)
         names = inputs.constants(constants, parts)
@@ -92,6 +100,7 @@ class Problem:
             "sources": point_sources(sources, parts, matrices, decay),
             "data": measured(data, parts),
             "mean": None if mean is None else one_number(mean, "mean"),
+            "K": partition_coefficients(K, parts, names),
         }
         for name, value in given.items():
             object.__setattr__(self, name, value)
@@ -120,6 +129,11 @@ class Problem:
             finite(self.f[piece].value(x), x, f"f {where}"),
         )
 
+    @property
+    def partitioned(self) -> bool:
+        """Whether u/K, not u, is continuous where nothing else is said: some partition coefficient is not 1."""
+        return any(k != 1.0 for k in self.K)
+
     def constant_in(self, piece: int) -> bool:
         """Whether A, lam and f are constant in a piece."""
         return self.A[piece].is_constant and all(
@@ -131,6 +145,8 @@ class Problem:
         name = self.partition.part_name(part)
         condition = self.boundary[name]
         alpha = finite(condition.alpha.value(x), x, f"alpha on {name!r}")
+        if condition.factor:
+            alpha = alpha * np.asarray(condition.factor)[labels]
         g = finite(condition.g.value(x, normals, labels), x, f"g on {name!r}")
         return condition.kind, alpha, g
 
@@ -151,6 +167,12 @@ class Problem:
         if self.exact is None:
             raise ProblemError("this problem has no exact solution; give it as exact= or use manufactured(...).")
         return piecewise_values(self.exact, x, labels)
+
+    def potential(self, mean: float = 0.0) -> Problem:
+        """The problem for w = u/K, without partition coefficients; `mean` is that of w where nothing else fixes it."""
+        from jumpnet.problem.potential import potential_problem
+
+        return potential_problem(self, mean)
 
     def spec(self) -> dict[str, Any]:
         """A JSON-able description; its entry "missing" names what cannot be stored (callables)."""
