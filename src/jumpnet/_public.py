@@ -39,13 +39,14 @@ from jumpnet.judge import Verdict, judge
 from jumpnet.optim import Status
 from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
 from jumpnet.solution import Solution, load
+from jumpnet.studies import Span, Sweep, sweep
 
 __all__ = [
     "Ball", "Box", "Budget", "BudgetError", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid",
     "ExpressionError", "FEM", "GeometryError", "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning",
     "LevelSet", "Mesh",
     "ModelError", "Neumann", "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem",
-    "ProblemError", "ProblemFile", "Robin", "Solution", "SolutionError", "Star", "Status", "Superellipse",
-    "Superquadric", "Verdict", "approximate", "baselines", "charts", "effective_tensor", "judge", "load",
-    "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve",
+    "ProblemError", "ProblemFile", "Robin", "Solution", "SolutionError", "Span", "Star", "Status",
+    "Superellipse", "Superquadric", "Sweep", "Verdict", "approximate", "baselines", "charts", "effective_tensor", "judge", "load",
+    "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve", "sweep",
 ]  # fmt: skip

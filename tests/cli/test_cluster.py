@@ -63,7 +63,7 @@ def test_a_worker_killed_in_mid_run_loses_nothing(cluster, tmp_path):
 
 
 def test_no_scheduler_is_said_in_one_sentence(monkeypatch):
-    monkeypatch.setattr(running, "PATIENCE", "1s")
+    monkeypatch.setattr("jumpnet.studies.running.PATIENCE", "1s")
     with pytest.raises(JumpnetError, match="dask scheduler"):
         list(running.on_cluster([], "tcp://127.0.0.1:9"))
 

@@ -17,6 +17,7 @@ from jumpnet.errors import ProblemError
 from jumpnet.fields import ConstantField, Field, TensorField, Values, point
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
+from jumpnet.guard.text import shorten
 from jumpnet.problem import inputs
 from jumpnet.problem.conditions import (
     Array,
@@ -40,7 +41,7 @@ class Problem:
     number, a formula, a callable of x (n, d) written with jax.numpy, or for `A` a d x d matrix of numbers
     and formulas. `boundary` is one condition or a mapping from part names; `jumps` one `Jump` or a mapping
     from pairs (a, b), a < b. `div_A` is needed only for a callable `A` that JAX cannot differentiate;
-    `exact` only to measure errors; `constants` are names that formulas may use.
+    `exact` only to measure errors; `constants` are names that formulas may use. `given` keeps all of that as it was.
 
     `sources` is a list of `PointSource`, `data` one or several `Data` (measured values). `mean` is the mean of u over
     the domain where nothing else fixes the constant: lam zero, Neumann or periodic conditions only and no data; it is
@@ -63,6 +64,7 @@ class Problem:
     data: Measured | None
     mean: float | None
     K: tuple[float, ...]
+    given: Mapping[str, Any]
 
     def __init__(
         self,
@@ -86,6 +88,10 @@ class Problem:
         from jumpnet.problem.potential import partition_coefficients
 
         parts = inputs.partition(parts)
+        stated = {
+            "parts": parts, "A": A, "lam": lam, "f": f, "boundary": boundary, "jumps": jumps, "div_A": div_A,
+            "exact": exact, "sources": sources, "data": data, "mean": mean, "K": K, "constants": constants,
+        }  # fmt: skip
         names = inputs.constants(constants, parts)
         matrices = inputs.matrices(A, div_A, parts, names)
         decay = inputs.fields(lam, parts, "lam", names)
@@ -101,6 +107,7 @@ class Problem:
             "data": measured(data, parts),
             "mean": None if mean is None else one_number(mean, "mean"),
             "K": partition_coefficients(K, parts, names),
+            "given": stated,
         }
         for name, value in given.items():
             object.__setattr__(self, name, value)
@@ -113,6 +120,21 @@ class Problem:
     def __setstate__(self, state: dict[str, Any]) -> None:
         read_only = {name: MappingProxyType(state[name]) for name in ("boundary", "jumps")}
         vars(self).update(state | read_only)
+
+    def with_constants(self, values: Mapping[str, float]) -> Problem:
+        """The same problem with other values of some of the `constants` that its formulas use.
+
+        Example: `jn.Problem(parts, A=[1, "k"], constants={"k": 1}).with_constants({"k": 10})`.
+        """
+        known = dict(self.given["constants"] or {})
+        for name in values:
+            if name not in known:
+                listed = ", ".join(map(repr, known)) or "none"
+                raise ProblemError(
+                    f"the problem has no constant {shorten(name)}; its constants are: {listed}. Use the name in "
+                    "formulas and give it a value, constants={...}."
+                )
+        return Problem(**(dict(self.given) | {"constants": known | dict(values)}))
 
     @property
     def dim(self) -> int:
