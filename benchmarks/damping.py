@@ -15,11 +15,12 @@ from unittest import mock
 
 import numpy as np
 
-from jumpnet.driver import settings, solve
+from jumpnet.engines.network import settings
 from jumpnet.experiments import tables
 from jumpnet.optim import LevenbergMarquardt
 from jumpnet.optim.loop import LeastSquares
 from jumpnet.optim.result import Record
+from jumpnet.solving import solve
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def main() -> None:
         row = tables.row(*problem.split(":"))
         for name in options.rules:
             optimizer = replace(RULES[name], steps=400, stall=None, polish=0)
-            with mock.patch("jumpnet.driver.solving.resolve", one_start):
+            with mock.patch("jumpnet.solving.call.resolve", one_start):
                 how = {"model": row.model, "points": row.points, "charts": row.charts, "optimizer": optimizer}
                 runs = [solve(row.stated(), **how, seed=seed) for seed in options.seeds]
             errors = [run.errors().l2 for run in runs]

@@ -26,10 +26,10 @@ from unittest import mock
 import numpy as np
 
 import jumpnet as jn
-from jumpnet.driver import features
+from jumpnet.engines.trefftz import features
 from jumpnet.experiments import problems
 from jumpnet.fields.piecewise import piecewise_values
-from jumpnet.geometry.cells import Cells
+from jumpnet.geometry.cells.cells import Cells
 
 if TYPE_CHECKING:
     from peers import fem_cusp

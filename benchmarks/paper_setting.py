@@ -13,15 +13,16 @@ from unittest import mock
 
 import numpy as np
 
-from jumpnet.driver import approximate, solve, training
-from jumpnet.driver.labels import initial, initial_raw
-from jumpnet.driver.settings import PAPER_DAMPING, paper_optimizer
+from jumpnet.engines.network import training
+from jumpnet.engines.network.labels import initial, initial_raw
+from jumpnet.engines.network.settings import PAPER_DAMPING, paper_optimizer
 from jumpnet.errors import JumpnetWarning
 from jumpnet.experiments.tables import Row, rows
 from jumpnet.experiments.trial import Trial
 from jumpnet.optim import LevenbergMarquardt
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
+from jumpnet.solving import approximate, solve
 
 STARTS = {"size one": initial, "scaled": initial_raw}
 DAMPINGS = (1e-4, 1e-3, 1e-2, 1e-1)

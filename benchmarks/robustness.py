@@ -92,7 +92,7 @@ TRAINER = """
 import sys, warnings
 warnings.simplefilter("ignore")
 import jumpnet as jn
-from jumpnet.driver import checkpoint
+from jumpnet.engines.network import checkpoint
 checkpoint.EVERY = 0.02
 parts = jn.Partition.chain([0.0, 0.5, 1.0])
 problem = jn.Problem(parts, A=[1.0, 2.0], f=["sin(9*x1)", 1.0], boundary=jn.Dirichlet(0.0))

@@ -13,7 +13,7 @@ from pathlib import Path
 from jumpnet.files import read_file
 from jumpnet.files.starting import started
 from jumpnet.reporting import plot_cuts, plot_jumps, plot_solution, plot_streamlines
-from jumpnet.reporting.canvas import image
+from jumpnet.reporting.figures.canvas import image
 
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent / "docs"

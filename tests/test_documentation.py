@@ -30,10 +30,10 @@ PAGES = [
 @pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
 def test_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("jumpnet.reporting.scene.RESOLUTION", {2: 40})  # pages are looked at in tests/reporting
-    monkeypatch.setattr("jumpnet.reporting.solution.RESOLUTION", {1: 100, 2: 40, 3: 20})
-    monkeypatch.setattr("jumpnet.reporting.canvas.DPI", 40)
-    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda *_: iter(()))
+    monkeypatch.setattr("jumpnet.reporting.page.scene.RESOLUTION", {2: 40})  # pages are looked at in tests/reporting
+    monkeypatch.setattr("jumpnet.reporting.figures.solution.RESOLUTION", {1: 100, 2: 40, 3: 20})
+    monkeypatch.setattr("jumpnet.reporting.figures.canvas.DPI", 40)
+    monkeypatch.setattr("jumpnet.reporting.page.page._pictures", lambda *_: iter(()))
     names: dict[str, object] = {}
     for block in blocks(ROOT / page):
         exec(compile(block, page, "exec"), names)
@@ -59,7 +59,7 @@ def test_from_a_box_to_a_picture_takes_at_most_fifteen_lines() -> None:
 def test_notebooks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cell by cell, in one namespace; stored without outputs, so that they cannot be out of date."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("jumpnet.reporting.scene.RESOLUTION", {2: 40})
+    monkeypatch.setattr("jumpnet.reporting.page.scene.RESOLUTION", {2: 40})
     book = json.loads(path.read_text(encoding="utf-8"))
     names: dict[str, object] = {}
     for cell in book["cells"]:

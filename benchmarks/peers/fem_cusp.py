@@ -20,7 +20,7 @@ from netgen.meshing import Mesh as NetgenMesh
 
 import jumpnet as jn
 from jumpnet.baselines.fem import EXTRA, _solved
-from jumpnet.fe.meshing import FittedMesh, Surface, points_of
+from jumpnet.fe.meshing.fitted import FittedMesh, Surface, points_of
 
 TIP = np.array([-0.25, 0.0])
 OUTERMOST = 0.15  # radius of the largest ring

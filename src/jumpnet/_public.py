@@ -2,7 +2,6 @@
 
 from jumpnet import baselines, charts, models, optim
 from jumpnet.collocation import Points
-from jumpnet.driver import approximate, effective_tensor, solve
 from jumpnet.engines.fem import FEM
 from jumpnet.errors import (
     BudgetError,
@@ -39,7 +38,8 @@ from jumpnet.judge import Verdict, judge
 from jumpnet.optim import Status
 from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
 from jumpnet.solution import Solution, load
-from jumpnet.studies import Span, Sweep, sweep
+from jumpnet.solving import approximate, solve
+from jumpnet.studies import Span, Sweep, effective_tensor, sweep
 
 __all__ = [
     "Ball", "Box", "Budget", "BudgetError", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid",

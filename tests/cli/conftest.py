@@ -15,10 +15,10 @@ def elsewhere(tmp_path, monkeypatch):
 @pytest.fixture(autouse=True)
 def coarse_figures(monkeypatch):
     """Fine grids take seconds; the figures themselves are looked at in tests/reporting."""
-    monkeypatch.setattr("jumpnet.reporting.solution.RESOLUTION", {1: 100, 2: 40, 3: 20})
-    monkeypatch.setattr("jumpnet.reporting.scene.RESOLUTION", {1: 100, 2: 30, 3: 16})
-    monkeypatch.setattr("jumpnet.reporting.canvas.DPI", 40)
-    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda *_: iter(()))
+    monkeypatch.setattr("jumpnet.reporting.figures.solution.RESOLUTION", {1: 100, 2: 40, 3: 20})
+    monkeypatch.setattr("jumpnet.reporting.page.scene.RESOLUTION", {1: 100, 2: 30, 3: 16})
+    monkeypatch.setattr("jumpnet.reporting.figures.canvas.DPI", 40)
+    monkeypatch.setattr("jumpnet.reporting.page.page._pictures", lambda *_: iter(()))
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ STEPS = ("--steps", "3")
 @pytest.fixture(autouse=True)
 def unjudged(monkeypatch):
     """The judge takes longer with networks of three steps than all the rest; tests/judge and check_and_solve ask it."""
-    monkeypatch.setattr("jumpnet.driver.solving.verified", lambda problem, found, *_, **__: found)
+    monkeypatch.setattr("jumpnet.solving.call.verified", lambda problem, found, *_, **__: found)
 
 
 def files(folder) -> set[str]:

@@ -36,7 +36,7 @@ def test_parameter_counts_are_the_papers(line):
     from jumpnet.models import ScalarEncoding
 
     model = line.model
-    if isinstance(model, ScalarEncoding):  # mean labels become numbers in the driver; their values do not count
+    if isinstance(model, ScalarEncoding):  # mean labels become numbers in the engine; their values do not count
         model = ScalarEncoding(labels=tuple(range(line.pieces)), neurons=line.neurons)
     assert model.network(DIM[line.table], line.pieces).size == line.parameters
 

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from jumpnet.driver.progress import bar, shown
+from jumpnet.engines.progress import bar, shown
 from jumpnet.optim import Record
 
 
@@ -67,7 +67,7 @@ def test_a_direct_solve_counts_levels(capsys):
 
 
 def test_the_live_view_shows_the_loss_of_each_kind_and_the_damping():
-    from jumpnet.driver.progress import with_names
+    from jumpnet.engines.progress import with_names
 
     file = io.StringIO()
     with bar("disk", 100, Console(file=file, force_terminal=True, width=120)) as update:

@@ -5,8 +5,8 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.experiments.problems import pde3
-from jumpnet.fe.contours import drawn
-from jumpnet.fe.first import first_mesh
+from jumpnet.fe.meshing.contours import drawn
+from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.fe.simplex import gauss
 from jumpnet.fe.small import determinant
 

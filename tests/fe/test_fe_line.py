@@ -10,7 +10,7 @@ import jumpnet as jn
 from jumpnet.errors import ProblemError
 from jumpnet.fe.line import LineResult, solve_line
 from jumpnet.fe.line.elements import gauss, shapes
-from jumpnet.geometry.intervals import intervals
+from jumpnet.geometry.partition.intervals import intervals
 
 Exact = Callable[[np.ndarray], np.ndarray]
 UNIT = jn.Partition(jn.Interval(0, 1))

@@ -8,10 +8,10 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.errors import GeometryError
-from jumpnet.fe import making, mesher
-from jumpnet.fe.first import first_mesh
 from jumpnet.fe.mesh import on_faces
-from jumpnet.fe.proximity import narrow
+from jumpnet.fe.meshing import making, mesher
+from jumpnet.fe.meshing.first import first_mesh
+from jumpnet.fe.meshing.proximity import narrow
 
 pytest.importorskip("ngsolve")
 
@@ -30,7 +30,7 @@ def off_the_circle(mesh, radius):
 
 
 def test_curved_elements_follow_the_exact_wall_and_so_do_refined_ones():
-    from jumpnet.fe.fitting import fitted
+    from jumpnet.fe.meshing.fitting import fitted
 
     problem = problem_of(jn.Disk((0, 0), 0.5))
     mesh = first_mesh(problem, 0.5, 4)
@@ -72,7 +72,7 @@ def test_a_mesher_that_hangs_or_dies_costs_a_sentence(monkeypatch):
     def failing(*_, seconds):
         raise mesher.MeshingError("the mesher died")
 
-    monkeypatch.setattr("jumpnet.fe.first.apart", failing)
+    monkeypatch.setattr("jumpnet.fe.meshing.first.apart", failing)
     with pytest.raises(GeometryError, match="no mesh could be made"):
         first_mesh(problem_of(jn.Disk((0, 0), 0.5)), 0.2, 2)
 

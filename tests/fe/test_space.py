@@ -5,11 +5,11 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.fe import assembly
-from jumpnet.fe.bisection import bisected
-from jumpnet.fe.first import first_mesh
-from jumpnet.fe.implicit import implicit_mesh
-from jumpnet.fe.lattice import lattice
 from jumpnet.fe.mesh import Mesh, on_faces
+from jumpnet.fe.meshing.bisection import bisected
+from jumpnet.fe.meshing.first import first_mesh
+from jumpnet.fe.meshing.implicit import implicit_mesh
+from jumpnet.fe.meshing.lattice import lattice
 from jumpnet.fe.simplex import gauss
 from jumpnet.fe.small import determinant
 from jumpnet.fe.space import Space

@@ -193,7 +193,7 @@ def test_a_ball_from_triangles_is_a_ball_to_their_resolution() -> None:
 
 @pytest.mark.slow
 def test_a_composite_has_the_tensor_of_the_square_array() -> None:
-    """Six digits; the value is that of the series in tests/driver, checked there against a published one."""
+    """Six digits; the value is that of the series in tests/studies, checked there against a published one."""
     read, solution = solved("composite")
     (found,) = read.effective(solution).values()
     assert found.solutions[0] is solution and found.solutions[1] is not solution

@@ -318,7 +318,7 @@ def _tensors(content: bytes, chance: random.Random) -> bytes:
             (old[:-1], old.astype(np.float32), old.ravel(), np.zeros((0,)), old * np.nan, -old, np.stack([old, old]))
         ).copy()  # fmt: skip
     if kind == "jumpnet.checkpoint" and isinstance(description, dict) and "digest" in description:
-        from jumpnet.driver.checkpoint import _digest
+        from jumpnet.engines.network.checkpoint import _digest
 
         description.pop("digest")
         description["digest"] = _digest(description, tensors)

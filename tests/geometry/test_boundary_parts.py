@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.geometry.quadrature import over_boundary
-from jumpnet.geometry.rules import total
+from jumpnet.geometry.quadrature.integrals import over_boundary
+from jumpnet.geometry.quadrature.rules import total
 
 DISK = jn.Partition(
     jn.Disk((0, 0), 1.0), [jn.Disk((0.2, 0.1), 0.3)], boundary={"upper": "x2 > 0.5", "dot": "x1 < -0.99"}

@@ -7,7 +7,7 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.experiments import problems
-from jumpnet.geometry.cells import Cells
+from jumpnet.geometry.cells.cells import Cells
 
 BOX = jn.Box((-1, -1), (1, 1))
 PARTITIONS = {

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jumpnet.errors import GeometryError
-from jumpnet.geometry import Ball, Box, Disk, Ellipsoid, Partition, Path, Polygon, files, shapes
-from jumpnet.geometry.svgpath import path_loops
+from jumpnet.geometry import Ball, Box, Disk, Ellipsoid, Partition, Path, Polygon, shapes
+from jumpnet.geometry.data import files
+from jumpnet.geometry.data.svgpath import path_loops
 
 ANGLES = np.arange(60) * np.pi / 30
 CIRCLE = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)

@@ -11,7 +11,7 @@ import jumpnet as jn
 from jumpnet.errors import GeometryError, JumpnetWarning
 from jumpnet.fields import field_from_spec
 from jumpnet.geometry import Partition
-from jumpnet.geometry.tracer import loops, trace
+from jumpnet.geometry.data.tracer import loops, trace
 
 
 def grid(n, dim=2):

@@ -5,7 +5,7 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.experiments import problems
-from jumpnet.geometry.corners import corners_of
+from jumpnet.geometry.walls.corners import corners_of
 
 SQUARE = jn.Box((-1, -1), (1, 1))
 

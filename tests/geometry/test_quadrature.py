@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.geometry.quadrature import over_boundary, over_interface, over_piece
-from jumpnet.geometry.rules import total
+from jumpnet.geometry.quadrature.integrals import over_boundary, over_interface, over_piece
+from jumpnet.geometry.quadrature.rules import total
 
 SQUARE = jn.Box((-1, -1), (1, 1))
 PARTITIONS = {

@@ -7,7 +7,7 @@ import pytest
 
 from jumpnet.errors import GeometryError
 from jumpnet.geometry import Box, Disk, Ellipse, Partition
-from jumpnet.geometry.surroundings import PowerMap, Surroundings
+from jumpnet.geometry.cells.surroundings import PowerMap, Surroundings
 
 
 def many_disks(seed: int, domain: Any = None) -> Partition:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jumpnet.errors import GeometryError
-from jumpnet.geometry.tree import BoxTree, CellMap, Lines
+from jumpnet.geometry.cells.tree import BoxTree, CellMap, Lines
 
 TABLE, NONE = np.array([[0, 1]]), Lines.none(2, 2)
 

@@ -5,7 +5,7 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.experiments import problems
-from jumpnet.geometry.curves import Curve
+from jumpnet.geometry.curves.closed import Curve
 
 SQUARE = jn.Box((-1, -1), (1, 1))
 BLOB = jn.Disk((0, 0), 0.5) | jn.Box((0, 0), (0.8, 0.4))

@@ -318,7 +318,7 @@ def test_forged_solutions_are_refused(kind: str, saved: Path, tmp_path: Path) ->
 
 
 def test_notes_in_a_solution_are_shown_clean(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from jumpnet.reporting.points import solve_points
+    from jumpnet.reporting.figures.points import solve_points
 
     def change(header: dict[str, Any], tensors: Any) -> None:
         header["settings"] |= {"method": "\x1b[31m<b>\ud800" + "a" * 5_000_000, "interior": 10**9}

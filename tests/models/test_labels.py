@@ -8,8 +8,8 @@ import pytest
 import jumpnet as jn
 from jumpnet.charts import choose_atlases
 from jumpnet.collocation import Points, Stream, collocate
-from jumpnet.driver.embedding import _dims
-from jumpnet.driver.labels import initial, initial_raw, resolve_labels
+from jumpnet.engines.network.embedding import _dims
+from jumpnet.engines.network.labels import initial, initial_raw, resolve_labels
 from jumpnet.experiments import problems
 from jumpnet.models import CategoricalEmbedding, Deep, System, Unlabelled, suggested_dim
 from jumpnet.rows import values

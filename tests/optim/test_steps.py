@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.optim.factorisations import auto, cholesky, corrected, qr, qr_step
+from jumpnet.linalg.factorisations import auto, cholesky, corrected, qr, qr_step
 
 EPS = np.finfo(float).eps
 SHAPES = {"tall": (60, 20), "square": (20, 20), "wide": (12, 30), "one column": (15, 1), "one row": (1, 4)}

@@ -7,8 +7,8 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.collocation import Points, Stream, collocate
-from jumpnet.driver.drawing import followed, with_held_out
-from jumpnet.driver.natures import natures_of
+from jumpnet.engines.trefftz.drawing import followed, with_held_out
+from jumpnet.engines.trefftz.natures import natures_of
 from jumpnet.errors import ProblemError
 from jumpnet.expressions import Expression
 from jumpnet.expressions.roughness import rough_arguments

@@ -8,12 +8,12 @@ from PIL import Image
 
 import jumpnet as jn
 from jumpnet.reporting import plot_domain, plot_history, plot_solution
+from jumpnet.reporting.figures.history import loss_by_kind
+from jumpnet.reporting.figures.lines import runs
+from jumpnet.reporting.figures.maps import colour_scale, log_ticks
+from jumpnet.reporting.figures.surfaces import center_of, surface
 from jumpnet.reporting.grid import make_grid, on_grid, outlines, planes
-from jumpnet.reporting.history import loss_by_kind
-from jumpnet.reporting.lines import runs
-from jumpnet.reporting.maps import colour_scale, log_ticks
 from jumpnet.reporting.quantities import quantities
-from jumpnet.reporting.surfaces import center_of, surface
 
 
 def colours_in(path) -> int:
@@ -197,7 +197,7 @@ WRONG = {  # kind: (call on a solution in the plane, a word of the sentence)
 
 @pytest.mark.parametrize("kind", WRONG)
 def test_wrong_input_is_one_sentence(plane, tmp_path, kind, monkeypatch):
-    monkeypatch.setattr("jumpnet.reporting.page.page", lambda *_, **__: "a page takes seconds to draw")
+    monkeypatch.setattr("jumpnet.reporting.page.page.page", lambda *_, **__: "a page takes seconds to draw")
     call, word = WRONG[kind]
     with pytest.raises(jn.JumpnetError) as caught:
         call(plane, tmp_path)

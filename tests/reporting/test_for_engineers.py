@@ -10,7 +10,7 @@ import jumpnet as jn
 from jumpnet.files.outputs import described, probed, results, shown_quantities, tables
 from jumpnet.files.problemfile import ProblemFile, read_as_file
 from jumpnet.reporting import Context, plot_domain, plot_solution, plot_streamlines
-from jumpnet.reporting.page import page
+from jumpnet.reporting.page.page import page
 from jumpnet.solution.advice import advice, spoken
 
 LAYERS = (Path(jn.files.__file__).parent / "templates/layers.toml").read_text()

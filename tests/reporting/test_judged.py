@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.geometry.rules import Integral
-from jumpnet.reporting.page import page, verdict
-from jumpnet.reporting.scene import scene
+from jumpnet.geometry.quadrature.rules import Integral
+from jumpnet.reporting.page.page import page, verdict
+from jumpnet.reporting.page.scene import scene
 from jumpnet.solution.quantities import Balance
 
 LINE = jn.Problem(
@@ -20,9 +20,9 @@ LINE = jn.Problem(
 
 @pytest.fixture(autouse=True)
 def coarse(monkeypatch):
-    monkeypatch.setattr("jumpnet.reporting.solution.RESOLUTION", {1: 60, 2: 30})
-    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda *_: iter(()))
-    monkeypatch.setattr("jumpnet.reporting.scene.RESOLUTION", {1: 60, 2: 30})
+    monkeypatch.setattr("jumpnet.reporting.figures.solution.RESOLUTION", {1: 60, 2: 30})
+    monkeypatch.setattr("jumpnet.reporting.page.page._pictures", lambda *_: iter(()))
+    monkeypatch.setattr("jumpnet.reporting.page.scene.RESOLUTION", {1: 60, 2: 30})
 
 
 @pytest.fixture(scope="module")

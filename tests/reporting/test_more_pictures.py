@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 import jumpnet as jn
 from jumpnet.collocation import Points, collocate
 from jumpnet.reporting import plot_cuts, plot_embedding, plot_jumps, plot_points, plot_streamlines
-from jumpnet.reporting.embedding import label_vectors
-from jumpnet.reporting.points import solve_points
+from jumpnet.reporting.figures.embedding import label_vectors
+from jumpnet.reporting.figures.points import solve_points
 
 
 @pytest.mark.parametrize("name", ["plane", "space"])

@@ -9,7 +9,7 @@ import pytest
 import jumpnet as jn
 from jumpnet.optim import Status
 from jumpnet.reporting import Context
-from jumpnet.reporting.page import page, snippet, verdict
+from jumpnet.reporting.page.page import page, snippet, verdict
 
 EMPTY = ("meta", "img", "br", "link", "mspace")
 
@@ -43,9 +43,9 @@ def parsed(text: str) -> Links:
 @pytest.fixture(scope="module")
 def text(plane):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("jumpnet.reporting.jumps.RESOLUTION", 40)
-        patch.setattr("jumpnet.reporting.streams.RESOLUTION", {2: 60})
-        patch.setattr("jumpnet.reporting.scene.RESOLUTION", {2: 40})
+        patch.setattr("jumpnet.reporting.figures.jumps.RESOLUTION", 40)
+        patch.setattr("jumpnet.reporting.figures.streams.RESOLUTION", {2: 60})
+        patch.setattr("jumpnet.reporting.page.scene.RESOLUTION", {2: 40})
         return page(plane)
 
 
@@ -72,10 +72,10 @@ def test_what_the_page_tells(text, plane):
 @pytest.fixture
 def no_figures(monkeypatch):
     """Drawing takes seconds, and these tests read the text only."""
-    monkeypatch.setattr("jumpnet.reporting.page._solution", lambda solution, picture: "")
-    monkeypatch.setattr("jumpnet.reporting.page._history", lambda solution: "")
-    monkeypatch.setattr("jumpnet.reporting.page.plot_domain", lambda partition: None)
-    monkeypatch.setattr("jumpnet.reporting.page._embedded", lambda figure, words: "")
+    monkeypatch.setattr("jumpnet.reporting.page.page._solution", lambda solution, picture: "")
+    monkeypatch.setattr("jumpnet.reporting.page.page._history", lambda solution: "")
+    monkeypatch.setattr("jumpnet.reporting.page.page.plot_domain", lambda partition: None)
+    monkeypatch.setattr("jumpnet.reporting.page.page._embedded", lambda figure, words: "")
 
 
 def test_text_is_escaped(plane, no_figures):
@@ -88,7 +88,7 @@ def test_text_is_escaped(plane, no_figures):
 
 
 def test_data_cannot_end_their_element(plane):
-    from jumpnet.reporting.interactive import viewer
+    from jumpnet.reporting.page.interactive import viewer
 
     names = ["</script><script>alert(1)</script>", "disk"]
     parts = jn.Partition(plane.partition.domain, plane.partition.pieces, names)
@@ -132,9 +132,9 @@ def test_a_solution_without_geometry_has_a_page_too(plane):
 
 
 def test_lines_and_slices_have_a_page(line, space, monkeypatch):
-    monkeypatch.setattr("jumpnet.reporting.scene.RESOLUTION", {1: 60, 3: 14})
-    monkeypatch.setattr("jumpnet.reporting.solution.RESOLUTION", {1: 60, 3: 14})
-    monkeypatch.setattr("jumpnet.reporting.page._pictures", lambda *_: iter(()))  # test_more_pictures.py
+    monkeypatch.setattr("jumpnet.reporting.page.scene.RESOLUTION", {1: 60, 3: 14})
+    monkeypatch.setattr("jumpnet.reporting.figures.solution.RESOLUTION", {1: 60, 3: 14})
+    monkeypatch.setattr("jumpnet.reporting.page.page._pictures", lambda *_: iter(()))  # test_more_pictures.py
     for solution in (line, space):
         assert 'data-is="viewer"' in page(solution)
 

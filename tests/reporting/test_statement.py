@@ -5,8 +5,8 @@ from html.parser import HTMLParser
 import pytest
 
 import jumpnet as jn
-from jumpnet.reporting.formulas import formula, name, number
-from jumpnet.reporting.statement import statement
+from jumpnet.reporting.page.formulas import formula, name, number
+from jumpnet.reporting.page.statement import statement
 
 
 class Text(HTMLParser):

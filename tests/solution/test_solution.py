@@ -137,7 +137,7 @@ WRONG = {  # what: (call, a word of the sentence)
 
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_arguments_get_one_sentence(disk: jn.Solution, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jumpnet.reporting.page.page", lambda *_: "a page takes seconds to draw")
+    monkeypatch.setattr("jumpnet.reporting.page.page.page", lambda *_: "a page takes seconds to draw")
     call, word = WRONG[what]
     with pytest.raises(jn.JumpnetError) as refused:
         call(disk)

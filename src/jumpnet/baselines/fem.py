@@ -14,7 +14,7 @@ from jumpnet.baselines import unfitted
 from jumpnet.baselines.evaluation import as_solution
 from jumpnet.errors import GeometryError, ModelError
 from jumpnet.fe.features import FieldFunction
-from jumpnet.fe.meshing import (
+from jumpnet.fe.meshing.fitted import (
     FINER,
     FittedMesh,
     Surface,

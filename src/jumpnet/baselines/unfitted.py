@@ -12,7 +12,7 @@ from scipy.spatial import KDTree
 
 from jumpnet.baselines.evaluation import MeshFunction
 from jumpnet.errors import GeometryError, ModelError
-from jumpnet.fe.meshing import boundary_part
+from jumpnet.fe.meshing.fitted import boundary_part
 from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.geometry import Box
 from jumpnet.problem import Problem

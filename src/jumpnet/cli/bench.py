@@ -56,7 +56,7 @@ def _write(session: Session, folder: Path, report: "Report") -> None:
 
 def _draw(session: Session, folder: Path, table: "Table") -> None:
     from jumpnet.experiments.bench.figures import drawn
-    from jumpnet.reporting.canvas import finished
+    from jumpnet.reporting.figures.canvas import finished
 
     figure = drawn(table)
     if figure is not None:

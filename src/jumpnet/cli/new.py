@@ -23,7 +23,7 @@ def run(session: Session, kind: str, file: str | None, schema: bool) -> int:
     """Write the file and its data; nothing that is there already is overwritten."""
     from jumpnet.files.starting import SCHEMA, started
     from jumpnet.guard.text import shorten
-    from jumpnet.reporting.canvas import write_file
+    from jumpnet.reporting.figures.canvas import write_file
 
     target = Path(f"{kind}.toml" if file is None else file)
     if target.suffix != ".toml":

@@ -43,7 +43,7 @@ def run(session: Session, file: str, output: str | None, as_json: bool, budget: 
             f"the page would take the place of the solution {file!r}; give it a name of its own, -o OUT.html."
         )
     from jumpnet.reporting import Context, write_report
-    from jumpnet.reporting.page import checked_report
+    from jumpnet.reporting.page.page import checked_report
 
     report = checked_report(solution)
     context = Context(saved=Path(file).name, command=session.command, alarm=report.alarm)

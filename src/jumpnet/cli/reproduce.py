@@ -45,7 +45,7 @@ class Options:
 
 def run(session: Session, tables: Sequence[str], options: Options, output: str) -> int:
     """Compute what is not in the directory yet, print each line when it is complete, then write the page."""
-    from jumpnet.driver.trials import cores
+    from jumpnet.engines.network.trials import cores
     from jumpnet.experiments.cost import spoken
     from jumpnet.experiments.recorded import Recorded
     from jumpnet.experiments.reproduction import Reproduction
@@ -176,7 +176,7 @@ def _write_page(session: Session, folder: Path, found: "Reproduction", wanted: "
     """The page with all tables, and its figures."""
     from jumpnet.experiments.document import page
     from jumpnet.experiments.figures import drawn
-    from jumpnet.reporting.canvas import finished
+    from jumpnet.reporting.figures.canvas import finished
 
     pictures = output_directory(str(folder / "reproduction"))
     figures = []

@@ -97,7 +97,7 @@ class Session:
 
     def write(self, path: Path, text: str) -> None:
         """Write a file and remember it."""
-        from jumpnet.reporting.canvas import write_file
+        from jumpnet.reporting.figures.canvas import write_file
 
         write_file(path, text.encode())
         self.keep(path)
@@ -139,7 +139,7 @@ class Session:
         if self.quiet:
             yield False
             return
-        from jumpnet.driver.progress import bar
+        from jumpnet.engines.progress import bar
 
         with bar(name, total, self.err) as update:
             yield update

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from jumpnet.driver import approximate, solve
-from jumpnet.driver.progress import Progress
+from jumpnet.engines.progress import Progress
 from jumpnet.errors import ProblemError
 from jumpnet.experiments import problems
 from jumpnet.geometry import Partition
 from jumpnet.models import CategoricalEmbedding
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
+from jumpnet.solving import approximate, solve
 
 PLANE = {"charts": "box", "points": (324, 72, 72)}  # the paper's points
 CHAIN = {"charts": "local", "points": (1000, 2, 1)}

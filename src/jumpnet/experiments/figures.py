@@ -15,7 +15,7 @@ from jumpnet.experiments.tables import NETWORKS
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.models.shallow import Shallow
 from jumpnet.reporting import plot_domain, plot_solution
-from jumpnet.reporting.canvas import FAINT, INK, LINES, new_figure, styled
+from jumpnet.reporting.figures.canvas import FAINT, INK, LINES, new_figure, styled
 from jumpnet.solution import Solution, load
 
 Drawn = tuple[str, str, Figure]  # file name (beginning with the experiment's), title, figure

@@ -15,9 +15,8 @@ import numpy as np
 
 from jumpnet import optim
 from jumpnet.collocation import Stream
-from jumpnet.driver import approximate, solve
-from jumpnet.driver.progress import Progress
-from jumpnet.driver.settings import paper_optimizer
+from jumpnet.engines.network.settings import paper_optimizer
+from jumpnet.engines.progress import Progress
 from jumpnet.errors import JumpnetError, JumpnetWarning
 from jumpnet.experiments.tables import NETWORKS, Row
 from jumpnet.fields.piecewise import piecewise_values
@@ -25,6 +24,7 @@ from jumpnet.judge import judge
 from jumpnet.optim import History, LevenbergMarquardt, Optimizer, Status
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
+from jumpnet.solving import approximate, solve
 
 Setting = Literal["default", "faithful"]
 Record = dict[str, Any]

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jumpnet.driver import effective_tensor
 from jumpnet.errors import GeometryError, ProblemError
 from jumpnet.files.messages import suggestion
 from jumpnet.files.naming import naming
@@ -23,11 +22,12 @@ from jumpnet.files.schema import (
 from jumpnet.files.shapes import make
 from jumpnet.files.values import Scope, at, constants
 from jumpnet.geometry import Box, Interval, Partition
-from jumpnet.geometry.parts import BoundaryPart, boundary_parts
+from jumpnet.geometry.partition.parts import BoundaryPart, boundary_parts
 from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
 from jumpnet.problem.conditions import Condition
 from jumpnet.solution import Solution
 from jumpnet.solution.effective import EffectiveTensor
+from jumpnet.studies import effective_tensor
 
 MOST_SHOWN = 40
 """Labels that a message lists."""

@@ -13,7 +13,7 @@ from jumpnet.files.errors import flux_corrections, quantity_errors
 from jumpnet.files.problemfile import ProblemFile
 from jumpnet.guard.text import spreadsheet
 from jumpnet.reporting import Context, plot_domain, plot_solution, write_report
-from jumpnet.reporting.canvas import write_file
+from jumpnet.reporting.figures.canvas import write_file
 from jumpnet.reporting.quantities import is_judged
 from jumpnet.solution import Solution
 from jumpnet.solution.effective import EffectiveTensor

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jumpnet.driver import solve
-from jumpnet.driver.progress import Progress
 from jumpnet.engines.fem import FEM
+from jumpnet.engines.progress import Progress
 from jumpnet.errors import JumpnetError, JumpnetWarning, ProblemError
 from jumpnet.guard.budget import Budget, bounded
 from jumpnet.models import CategoricalEmbedding
@@ -21,11 +20,12 @@ from jumpnet.optim import Direct, LevenbergMarquardt
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 from jumpnet.solution.advice import spoken
+from jumpnet.solving import solve
 
 if TYPE_CHECKING:  # pydantic is loaded with the first file
     from jumpnet.files.building import Builder
     from jumpnet.files.schema import File, FluxEntry, IntegralEntry, Probe
-    from jumpnet.geometry.rules import Integral
+    from jumpnet.geometry.quadrature.rules import Integral
     from jumpnet.solution.effective import EffectiveTensor
 
 
@@ -140,7 +140,7 @@ class ProblemFile:
         return {name: self._probe(entry, f"probes.{name}") for name, entry in self.file.probes.items()}
 
     def _quantity(self, solution: Solution, entry: FluxEntry | IntegralEntry, name: str) -> Integral:
-        from jumpnet.geometry.rules import NOTHING
+        from jumpnet.geometry.quadrature.rules import NOTHING
         from jumpnet.solution import quantities
 
         key = f"quantities.{name}"

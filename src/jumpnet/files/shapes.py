@@ -26,7 +26,7 @@ from jumpnet.geometry import (
     Union,
     shapes,
 )
-from jumpnet.geometry.boolean import complement
+from jumpnet.geometry.bodies.boolean import complement
 
 MOST_PARTS = 50
 MOST_VERTICES = 5000

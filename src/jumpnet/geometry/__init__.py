@@ -5,17 +5,17 @@ parts.label(x)      parts.interfaces      parts.sample_interface((0, 1), 72, see
 """
 
 from jumpnet.geometry import shapes
-from jumpnet.geometry.boolean import Complement, Intersection, Union
-from jumpnet.geometry.curves import Curve, Star
-from jumpnet.geometry.holes import Hole
-from jumpnet.geometry.levelset import LevelSet
-from jumpnet.geometry.mesh import Mesh
+from jumpnet.geometry.bodies.boolean import Complement, Intersection, Union
+from jumpnet.geometry.bodies.levelset import LevelSet
+from jumpnet.geometry.bodies.mesh import Mesh
+from jumpnet.geometry.bodies.primitives import Box, HalfSpace, Interval
+from jumpnet.geometry.bodies.quadrics import Ball, Disk, Ellipse, Ellipsoid, Superellipse, Superquadric
+from jumpnet.geometry.bodies.specs import shape_from_spec
+from jumpnet.geometry.curves.closed import Curve, Star
+from jumpnet.geometry.curves.path import Path, Polygon
 from jumpnet.geometry.partition import Interface, Partition
-from jumpnet.geometry.path import Path, Polygon
-from jumpnet.geometry.primitives import Box, HalfSpace, Interval
-from jumpnet.geometry.quadrics import Ball, Disk, Ellipse, Ellipsoid, Superellipse, Superquadric
+from jumpnet.geometry.partition.holes import Hole
 from jumpnet.geometry.shape import Patch, Shape
-from jumpnet.geometry.specs import shape_from_spec
 
 __all__ = [
     "Ball",

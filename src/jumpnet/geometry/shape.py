@@ -84,12 +84,12 @@ class Shape(ABC):
         return diagonal if np.isfinite(diagonal) and diagonal > 0.0 else 1.0
 
     def __or__(self, other: Shape) -> Shape:
-        from jumpnet.geometry.boolean import Union
+        from jumpnet.geometry.bodies.boolean import Union
 
         return Union((self, _shape(other, "|")))
 
     def __and__(self, other: Shape) -> Shape:
-        from jumpnet.geometry.boolean import Intersection
+        from jumpnet.geometry.bodies.boolean import Intersection
 
         return Intersection((self, _shape(other, "&")))
 
@@ -97,7 +97,7 @@ class Shape(ABC):
         return self & ~_shape(other, "-")
 
     def __invert__(self) -> Shape:
-        from jumpnet.geometry.boolean import complement
+        from jumpnet.geometry.bodies.boolean import complement
 
         return complement(self)
 

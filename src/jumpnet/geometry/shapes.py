@@ -9,14 +9,14 @@ from itertools import product
 import numpy as np
 
 from jumpnet.errors import GeometryError
-from jumpnet.geometry.geojson import from_geojson, from_shapely
-from jumpnet.geometry.meshes import from_mesh
-from jumpnet.geometry.packing import random_balls, random_disks, random_ellipses
-from jumpnet.geometry.primitives import Box
+from jumpnet.geometry.bodies.packing import random_balls, random_disks, random_ellipses
+from jumpnet.geometry.bodies.primitives import Box
+from jumpnet.geometry.curves.splines import from_points
+from jumpnet.geometry.data.geojson import from_geojson, from_shapely
+from jumpnet.geometry.data.meshes import from_mesh
+from jumpnet.geometry.data.svg import from_svg
 from jumpnet.geometry.randomness import EvenlySpread
 from jumpnet.geometry.shape import Shape
-from jumpnet.geometry.splines import from_points
-from jumpnet.geometry.svg import from_svg
 
 __all__ = [
     "from_geojson",

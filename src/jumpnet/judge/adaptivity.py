@@ -8,10 +8,10 @@ import numpy as np
 
 from jumpnet.errors import GeometryError
 from jumpnet.fe.field import Field
-from jumpnet.fe.first import first_mesh
 from jumpnet.fe.mesh import Mesh
+from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.fe.space import Space
-from jumpnet.geometry.corners import corners_of
+from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.judge.defects import Answer, Elements, Smooth
 from jumpnet.judge.finding import Finding
 from jumpnet.judge.level import Level, solved

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from jumpnet.geometry.regions import unit_gauss
-from jumpnet.geometry.surroundings import PowerMap, Surroundings
+from jumpnet.geometry.cells.surroundings import PowerMap, Surroundings
+from jumpnet.geometry.quadrature.regions import unit_gauss
 from jumpnet.models.frozen import Frozen
 from jumpnet.problem import Problem
 from jumpnet.rows import Sites

@@ -23,7 +23,7 @@ from jaxtyping import Float, Int
 from jumpnet.fe.assembly import PENALTY, Contact, Outer, Volume
 from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh, on_faces
-from jumpnet.fe.meshing import projected
+from jumpnet.fe.meshing.fitted import projected
 from jumpnet.fe.simplex import face_points, gauss
 from jumpnet.fe.small import solved
 from jumpnet.geometry import Shape

@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.small import inverse
-from jumpnet.geometry.corners import Corner, corners_of
+from jumpnet.geometry.walls.corners import Corner, corners_of
 from jumpnet.problem import Problem
 
 # Relative to the domain: how near to a corner its walls are looked at.

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 
 from jumpnet.errors import GeometryError
 from jumpnet.fe.voxel import VoxelField, solve_voxels
-from jumpnet.geometry.labelimage import Cells, coarsened
+from jumpnet.geometry.data.labelimage import Cells, coarsened
 from jumpnet.judge.finding import Finding
 from jumpnet.problem import Problem
 

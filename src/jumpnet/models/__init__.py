@@ -1,7 +1,7 @@
 """Models: networks on charts and labels, and the least-squares system they make with rows."""
 
+from jumpnet.linalg.bycell import ByCell
 from jumpnet.models.activations import ACTIVATIONS
-from jumpnet.models.bycell import ByCell
 from jumpnet.models.frozen import Frozen, LinearSystem
 from jumpnet.models.specs import (
     CategoricalEmbedding,

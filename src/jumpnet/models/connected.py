@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from jumpnet.linalg.bycell import trained_labels
 from jumpnet.models.activations import activation
-from jumpnet.models.bycell import trained_labels
 from jumpnet.models.shallow import Blocks
 from jumpnet.rows import Sites
 

@@ -13,9 +13,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from jumpnet.charts import Atlas, Chart
-from jumpnet.geometry.surroundings import PowerMap
-from jumpnet.geometry.tree import CellMap
-from jumpnet.models.bycell import ByCell, Pattern
+from jumpnet.geometry.cells.surroundings import PowerMap
+from jumpnet.geometry.cells.tree import CellMap
+from jumpnet.linalg.bycell import ByCell, Pattern
 from jumpnet.models.families import Family
 from jumpnet.rows import Rows, Sites
 

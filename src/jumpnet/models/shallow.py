@@ -18,8 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from jumpnet.linalg.bycell import trained_labels
 from jumpnet.models.activations import Activation, activation
-from jumpnet.models.bycell import trained_labels
 from jumpnet.rows import Sites
 
 Blocks = tuple[Float[Array, "rows sites"], ...]

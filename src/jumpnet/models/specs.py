@@ -78,7 +78,7 @@ def suggested_dim(cells: int) -> int:
 class ScalarEncoding:
     """One shallow network with a fixed number per piece as its label.
 
-    `labels`: "index" (0, 1, 2, ...), "mean-u" or "mean-f" (in the order of the means over the pieces, which the driver
+    `labels`: "index" (0, 1, 2, ...), "mean-u" or "mean-f" (in the order of the means over the pieces, which the engine
     computes), evenly spaced in [-1, 1]; or the numbers themselves. With the paper's charts the labels are the paper's:
     the index as it is, the means of u, the means of f divided by the largest.
     """

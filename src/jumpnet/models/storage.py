@@ -5,8 +5,8 @@ from typing import Any
 
 from jumpnet.charts import Chart, chart_from_spec
 from jumpnet.errors import SolutionError
-from jumpnet.geometry.surroundings import PowerMap
-from jumpnet.geometry.tree import CellMap
+from jumpnet.geometry.cells.surroundings import PowerMap
+from jumpnet.geometry.cells.tree import CellMap
 from jumpnet.models.activations import activation
 from jumpnet.models.checked import finite, from_fields, whole
 from jumpnet.models.connected import FullyConnected

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from jumpnet._precision import float64
-from jumpnet.models.bycell import ByCell, Pattern
+from jumpnet.linalg.bycell import ByCell, Pattern
 from jumpnet.models.frozen import Frozen
 from jumpnet.models.shallow import Blocks
 from jumpnet.rows import Layout, Rows, Run, Sites

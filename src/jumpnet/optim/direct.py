@@ -6,10 +6,10 @@ import numpy as np
 from jaxtyping import Float
 
 from jumpnet.errors import ModelError
+from jumpnet.linalg.normal import normal_solution
+from jumpnet.linalg.qr import by_cell_step
+from jumpnet.linalg.threads import one_blas_thread
 from jumpnet.models import LinearSystem
-from jumpnet.optim.bycell import by_cell_step
-from jumpnet.optim.normal import normal_solution
-from jumpnet.optim.threads import one_blas_thread
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ import numpy as np
 from jaxtyping import Float
 
 from jumpnet.errors import ModelError
+from jumpnet.linalg.factorisations import Damping, Solve, auto, cholesky, qr, qr_step
+from jumpnet.linalg.qr import by_cell_step
 from jumpnet.models import ByCell
-from jumpnet.optim.bycell import by_cell_step
-from jumpnet.optim.factorisations import Damping, Solve, auto, cholesky, qr, qr_step
 from jumpnet.optim.loop import LeastSquares, Stop
 from jumpnet.optim.result import Record
 

@@ -13,8 +13,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from jumpnet.errors import ModelError
+from jumpnet.linalg.threads import one_blas_thread
 from jumpnet.optim.result import History, Record, Result, Status
-from jumpnet.optim.threads import one_blas_thread
 
 # Polishing ends here: the error is then two digits below that at the tolerance, near what rounding allows.
 POLISHED = 1e4

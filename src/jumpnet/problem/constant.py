@@ -16,8 +16,8 @@ import numpy as np
 
 from jumpnet.errors import ProblemError
 from jumpnet.fields import is_zero
-from jumpnet.geometry.quadrature import over_boundary, over_interface, over_piece
-from jumpnet.geometry.rules import ENDS, NOTHING, Integral, total
+from jumpnet.geometry.quadrature.integrals import over_boundary, over_interface, over_piece
+from jumpnet.geometry.quadrature.rules import ENDS, NOTHING, Integral, total
 from jumpnet.problem.conditions import GivenOnBoundary, GivenOnInterface
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jumpnet.fields import ConstantField, Values
+from jumpnet.geometry.partition.tracing import Pair, Trace
+from jumpnet.geometry.quadrature.sheets import Sheet, sheet_of
 from jumpnet.geometry.randomness import EvenlySpread
-from jumpnet.geometry.sheets import Sheet, sheet_of
-from jumpnet.geometry.tracing import Pair, Trace
 from jumpnet.problem.conditions import BoundaryData, GivenOnBoundary, GivenOnInterface, JumpData
 from jumpnet.problem.looks import Look, elementary, finite_values, look_at, raw_values
 from jumpnet.problem.places import MOST_POINTS, ORDINARY, Notes, Places, chosen

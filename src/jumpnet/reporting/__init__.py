@@ -1,14 +1,14 @@
 """Pictures and pages of solutions: draws what it is given, computes nothing of its own."""
 
-from jumpnet.reporting.cuts import plot_cuts
-from jumpnet.reporting.domain import plot_domain
-from jumpnet.reporting.embedding import plot_embedding
-from jumpnet.reporting.history import plot_history
-from jumpnet.reporting.jumps import plot_jumps
-from jumpnet.reporting.page import Context, write_report
-from jumpnet.reporting.points import plot_points
-from jumpnet.reporting.solution import plot_solution
-from jumpnet.reporting.streams import plot_streamlines
+from jumpnet.reporting.figures.cuts import plot_cuts
+from jumpnet.reporting.figures.domain import plot_domain
+from jumpnet.reporting.figures.embedding import plot_embedding
+from jumpnet.reporting.figures.history import plot_history
+from jumpnet.reporting.figures.jumps import plot_jumps
+from jumpnet.reporting.figures.points import plot_points
+from jumpnet.reporting.figures.solution import plot_solution
+from jumpnet.reporting.figures.streams import plot_streamlines
+from jumpnet.reporting.page.page import Context, write_report
 
 __all__ = [
     "Context",

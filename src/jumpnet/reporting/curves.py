@@ -12,7 +12,7 @@ from contourpy import contour_generator
 from jaxtyping import Float
 
 from jumpnet.geometry import Partition
-from jumpnet.geometry.sampling import STEP
+from jumpnet.geometry.partition.sampling import STEP
 from jumpnet.geometry.shape import Shape
 from jumpnet.reporting.grid import Grid, outlines
 from jumpnet.reporting.outlines import rings_of

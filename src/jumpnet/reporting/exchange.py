@@ -16,10 +16,10 @@ from jumpnet.errors import SolutionError
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
 from jumpnet.guard.text import spreadsheet
-from jumpnet.reporting.canvas import write_file
 from jumpnet.reporting.cells import PieceCells, cut_cells, element_cells
+from jumpnet.reporting.figures.canvas import write_file
+from jumpnet.reporting.page.scene import parts_of
 from jumpnet.reporting.quantities import flux_names, is_judged
-from jumpnet.reporting.scene import parts_of
 from jumpnet.solution import Solution
 from jumpnet.solution.files import file_path
 from jumpnet.solution.places import Places

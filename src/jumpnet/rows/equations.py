@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from jumpnet.collocation import Collocation
-from jumpnet.geometry.cuts import Cuts
+from jumpnet.geometry.cells.cuts import Cuts
 from jumpnet.problem import Problem, Supplement
 from jumpnet.rows.conditions import ConditionKey, Kind
 from jumpnet.rows.table import Rows, row_family, stack
@@ -181,7 +181,7 @@ def _data(problem: Problem) -> Iterator[Rows]:
 def _mean(problem: Problem) -> Iterator[Rows]:
     """One row that fixes the constant where nothing else does: the mean over points of the largest piece.
 
-    One piece, so that the row does not tie all of them together; the driver adds the constant that then gives the
+    One piece, so that the row does not tie all of them together; the engine adds the constant that then gives the
     domain its mean.
     """
     if problem.mean is None:

@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from jumpnet.fields import is_zero
 from jumpnet.geometry import Partition
-from jumpnet.geometry.quadrature import over_piece
+from jumpnet.geometry.quadrature.integrals import over_piece
 
 if TYPE_CHECKING:
     from jumpnet.problem import Problem

@@ -11,7 +11,7 @@ import numpy as np
 from jumpnet.errors import SolutionError
 from jumpnet.expressions import Expression
 from jumpnet.geometry import Partition
-from jumpnet.geometry.rules import NOTHING, Integral
+from jumpnet.geometry.quadrature.rules import NOTHING, Integral
 from jumpnet.guard.text import shorten
 from jumpnet.solution.places import Density, Places, places_of
 from jumpnet.solution.solution import Solution

@@ -16,8 +16,8 @@ from jaxtyping import Float
 from jumpnet.fe.features import PieceFields
 from jumpnet.fe.integration import ElementPoints, in_piece, on_boundary, on_interface
 from jumpnet.fe.voxel import VoxelField
-from jumpnet.geometry.quadrature import over_boundary, over_interface, over_piece
-from jumpnet.geometry.rules import NOTHING, Integral, total
+from jumpnet.geometry.quadrature.integrals import over_boundary, over_interface, over_piece
+from jumpnet.geometry.quadrature.rules import NOTHING, Integral, total
 from jumpnet.solution.solution import Solution
 
 Pair = tuple[int, int]

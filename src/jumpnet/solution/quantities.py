@@ -14,7 +14,7 @@ import numpy as np
 from jumpnet.errors import SolutionError
 from jumpnet.fields import is_zero
 from jumpnet.geometry import Partition
-from jumpnet.geometry.rules import NOTHING, Integral
+from jumpnet.geometry.quadrature.rules import NOTHING, Integral
 from jumpnet.problem import Problem
 from jumpnet.solution.places import Density, Places, places_of
 from jumpnet.solution.solution import Solution

@@ -32,7 +32,7 @@ from jumpnet.solution.batches import each_batch, labels_of
 from jumpnet.solution.report import Errors, Judged, Residual, TrustReport
 
 if TYPE_CHECKING:
-    from jumpnet.geometry.rules import Integral
+    from jumpnet.geometry.quadrature.rules import Integral
     from jumpnet.solution.lines import Probe
     from jumpnet.solution.quantities import Balance
 

@@ -1,5 +1,6 @@
-"""Studies: loops around `solve`. Sweeps over parameters, fits of parameters to data, nonlinear problems by Newton."""
+"""Loops around `solve`: effective tensors, sweeps over parameters."""
 
-from jumpnet.studies.sweep import Span, Sweep, sweep
+from jumpnet.studies.effective import effective_tensor
+from jumpnet.studies.sweeps import Span, Sweep, sweep
 
-__all__ = ["Span", "Sweep", "sweep"]
+__all__ = ["Span", "Sweep", "effective_tensor", "sweep"]

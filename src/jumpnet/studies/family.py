@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from jumpnet.driver import solve
+from jumpnet.solving import solve
 from jumpnet.errors import ModelError, ProblemError, SolutionError
 
-from jumpnet.geometry.rules import Integral
+from jumpnet.geometry.quadrature.rules import Integral
 from jumpnet.guard.text import shorten
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
@@ -187,7 +187,7 @@ def checked_values(given: Any, what: str) -> np.ndarray:
     except (TypeError, ValueError):
         values = np.zeros(0)
     if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
-        raise ModelError(f"{what} is {shorten(given)}; a list of finite numbers, or jn.Span(low, high, count), is wanted.")
+        raise ModelError(
+            f"{what} is {shorten(given)}; a list of finite numbers, or jn.Span(low, high, count), is wanted."
+        )
     return values
-
-

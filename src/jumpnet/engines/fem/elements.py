@@ -16,11 +16,11 @@ from jumpnet.engines.fem.answers import as_solution
 from jumpnet.engines.fem.marking import indicators
 from jumpnet.engines.fem.options import FEM
 from jumpnet.fe.assembly import Contact, Outer, surface_load
-from jumpnet.fe.bisection import halved
 from jumpnet.fe.features import FieldFunction
-from jumpnet.fe.first import first_mesh
-from jumpnet.fe.fitting import fitted
 from jumpnet.fe.mesh import Mesh
+from jumpnet.fe.meshing.bisection import halved
+from jumpnet.fe.meshing.first import first_mesh
+from jumpnet.fe.meshing.fitting import fitted
 from jumpnet.fe.small import least_eigenvalue
 from jumpnet.fe.space import Space
 from jumpnet.judge.adaptivity import MOST_LAYERS, graded_vertices

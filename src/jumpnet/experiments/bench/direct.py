@@ -11,12 +11,12 @@ import sys
 import warnings
 from typing import Any
 
-from jumpnet.driver import solve
 from jumpnet.errors import JumpnetWarning
 from jumpnet.experiments import problems
 from jumpnet.experiments.bench.timing import side_by_side
 from jumpnet.optim import Direct
 from jumpnet.solution import Solution
+from jumpnet.solving import solve
 
 
 def measure(name: str, tol: float, repeats: int) -> dict[str, Any]:

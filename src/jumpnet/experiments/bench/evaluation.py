@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from jumpnet.driver import solve
 from jumpnet.errors import JumpnetWarning
 from jumpnet.experiments import problems, tables
 from jumpnet.experiments.bench.plan import Plan
@@ -15,6 +14,7 @@ from jumpnet.models.shallow import Shallow
 from jumpnet.optim import LevenbergMarquardt
 from jumpnet.solution import Solution
 from jumpnet.solution.batches import LARGEST_BATCH
+from jumpnet.solving import solve
 
 NAMES = ("pde2", "pde4")
 

@@ -9,7 +9,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from jumpnet.experiments.bench.report import Row, Table
 from jumpnet.experiments.tables import row as paper_row
-from jumpnet.reporting.canvas import FAINT, INK, LINES, new_figure, styled
+from jumpnet.reporting.figures.canvas import FAINT, INK, LINES, new_figure, styled
 
 MARKERS = "osD^v"
 

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from jumpnet.collocation import Stream
-from jumpnet.driver import solve
 from jumpnet.errors import JumpnetWarning
 from jumpnet.experiments import problems, tables
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.optim import LevenbergMarquardt, Record, Status
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
+from jumpnet.solving import solve
 
 
 @dataclass(frozen=True)

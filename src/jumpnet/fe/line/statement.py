@@ -20,7 +20,7 @@ from jaxtyping import Float, Int
 from jumpnet.errors import ProblemError
 from jumpnet.fe.line.marks import marks_of
 from jumpnet.fields import ConstantField, Values
-from jumpnet.geometry.intervals import intervals
+from jumpnet.geometry.partition.intervals import intervals
 from jumpnet.problem import Problem
 
 Array = Float[np.ndarray, "..."]

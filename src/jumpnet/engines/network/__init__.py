@@ -1,0 +1,1 @@
+"""Networks trained on rows: the paper's method and its relatives."""

@@ -1,0 +1,94 @@
+"""What is chosen when the user does not: model, points, optimiser, and the two presets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from jumpnet.charts import Charts
+from jumpnet.collocation import Points
+from jumpnet.errors import ModelError
+from jumpnet.models import CategoricalEmbedding, Model, Network, suggested_dim
+from jumpnet.optim import LevenbergMarquardt, Optimizer
+from jumpnet.rows import Weights
+
+Preset = Literal["paper"]
+
+# Label numbers of a default model: with five, 100 pieces converge, at a tenth of the time that 15 take (fa2, pde1).
+MOST_LABELS = 5
+
+# Damping over the loss in the setting of the paper, which leaves it open: in its coordinates and units ten times ours.
+# Chosen by losses at training and held-out points (docs/method.md, "The paper's setting"; benchmarks/paper_setting.py).
+PAPER_DAMPING = 1e-3
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything a solve is made of, resolved."""
+
+    model: Model
+    optimizer: Optimizer
+    points: Points | None
+    charts: Charts
+    weights: Weights
+    scaled: bool
+    starts: int
+
+
+def resolve(
+    dim: int,
+    pieces: int,
+    *,
+    model: Model | None,
+    optimizer: Optimizer | None,
+    points: Points | Sequence[int] | None,
+    charts: Charts | None,
+    weights: Weights | None,
+    preset: Preset | None,
+) -> Settings:
+    """The user's choices, completed."""
+    if preset not in (None, "paper"):
+        raise ModelError(f'preset is {preset!r}; the only preset is "paper".')
+    if model is not None and not hasattr(model, "network"):
+        raise ModelError(f"model is {model!r}; give one of jn.models, such as jn.models.CategoricalEmbedding().")
+    if optimizer is not None and not hasattr(optimizer, "advance"):
+        raise ModelError(f"optimizer is {optimizer!r}; give one of jn.optim, such as jn.optim.LevenbergMarquardt().")
+    paper = preset == "paper"
+    return Settings(
+        model=model or default_model(dim, pieces),
+        optimizer=optimizer or (paper_optimizer() if paper else LevenbergMarquardt()),
+        points=paper_points(dim) if points is None and paper else None if points is None else Points.of(points),
+        charts=charts if charts is not None else "paper" if paper else "auto",
+        weights=weights or ("paper" if paper else "equilibrated"),
+        scaled=not paper,
+        starts=1 if paper else 3,
+    )
+
+
+def paper_optimizer(steps: int = 1000) -> LevenbergMarquardt:
+    """Levenberg-Marquardt by QR with the paper's stops: a loss of 1e-15 or 1000 steps, no polishing, no restarts."""
+    return LevenbergMarquardt(step="qr", steps=steps, polish=0, stall=None, damping=PAPER_DAMPING)
+
+
+def default_model(dim: int, pieces: int) -> Model:
+    """A categorical embedding: one label number for a few pieces, 15 % of them for more, but not more than five."""
+    labels = min(suggested_dim(pieces), MOST_LABELS)
+    return CategoricalEmbedding(dim=labels, neurons=50 if dim <= 2 or pieces <= 2 else 100)
+
+
+def paper_points(dim: int) -> Points:
+    """The paper's counts: 1-D 1000 points, 2-D (324, 72, 72), 3-D and beyond (324, 144, 144)."""
+    return {1: Points(1000, 2, 1), 2: Points(324, 72, 72)}.get(dim, Points(324, 144, 144))
+
+
+def default_points(network: Network, dim: int, pieces: int, own: int) -> Points:
+    """Enough rows for the network's parameters, and enough points for what each piece must determine by itself.
+
+    `own` is how many features a piece has to itself (separate networks), 0 for a shared network.
+    """
+    minimum = max(20, 2 * own)
+    base = paper_points(dim)
+    # Two interior points per parameter: with one, solutions that are not manufactured are met at the points and missed
+    # between them (a held-out loss of 1e-2 at a training loss of 1e-8 was seen).
+    interior = max(base.interior, 2 * network.size, minimum * pieces * 2)
+    surface = max(base.boundary, network.size // 3)
+    return Points(interior, surface, surface, minimum)

@@ -1,0 +1,166 @@
+"""One training task: rows, charts and a network of one seed, and the solution they lead to."""
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from jumpnet.charts import Atlas
+from jumpnet.collocation import Collocation, Points, Stream, collocate
+from jumpnet.engines.network.checkpoint import Checkpoint, fingerprint
+from jumpnet.engines.network.settings import Settings
+from jumpnet.engines.network.training import Candidate, train
+from jumpnet.engines.progress import Progress, with_names
+from jumpnet.engines.residuals import held_out_residuals
+from jumpnet.errors import JumpnetWarning, ModelError
+from jumpnet.geometry import Partition
+from jumpnet.models import Model, Network, Separate, System
+from jumpnet.optim import Status, minimise
+from jumpnet.rows import Rows, weigh
+from jumpnet.solution import Solution
+from jumpnet.solution.advice import advice, word
+
+# Fewer interior points than this, and a piece of a shared network is determined mostly by its neighbours.
+FEW_POINTS = 20
+
+# A held-out loss so many times the training loss (and the tolerance): the points were met, and the rest was missed.
+# With the paper's few points, good solutions (1e-9) have up to 1e4; where the answer was wrong, 1e10 and more was seen.
+MISSED = 1e5
+
+# What the norm of the weighted data is scaled to. Levenberg-Marquardt is not invariant to it: initial weights of size
+# one should neither dwarf the data nor be dwarfed by them (pde5 stalls with 1 and converges with 5).
+DATA_SIZE = 5.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one seed has to train: its equations, on training points and on held-out points, unweighted."""
+
+    partition: Partition
+    atlases: Sequence[Atlas]
+    networks: Sequence[Network]
+    points: Points
+    train: Rows
+    held_out: Rows
+    settings: Settings
+
+    def solution(self, seed: int, progress: Progress | None, checkpoint: Checkpoint | None = None) -> Solution:
+        """Train, or go on with a training, and measure what came out on the held-out points."""
+        began = time.perf_counter()
+        train_rows, scale = self._weighted(self.train)
+        held_rows, _ = self._weighted(self.held_out, scale)
+        candidates = [
+            Candidate(atlas, System(network, atlas.push_rows(train_rows)), System(network, atlas.push_rows(held_rows)))
+            for atlas, network in zip(self.atlases, self.networks, strict=True)
+        ]
+        # Two starts for each of several ways to see the problem, three for one.
+        starts = self.settings.starts if len(candidates) == 1 else min(self.settings.starts, 2)
+        optimizer, train_on, before = self.settings.optimizer, minimise, 0.0
+        if checkpoint is not None:
+            rows = (train_rows, held_rows)
+            run = checkpoint.run(seed, fingerprint(rows, self.networks, self.atlases, optimizer, starts))
+            train_on, before = run.minimise, run.seconds_before
+        told = with_names(progress, train_rows.labels)
+        raw = self.settings.charts == "paper"
+        options = {"seed": seed, "starts": starts, "raw": raw, "progress": told, "minimise": train_on}
+        taken, result = train(candidates, optimizer, **options)
+        residual = taken.unseen.residual(result.theta)
+        held_out_loss = float(residual @ residual)
+        status = result.status
+        if status is Status.CONVERGED:
+            # The loss alone cannot tell a solution from a function that meets the equations at the points only.
+            missed = not held_out_loss <= MISSED * max(result.loss, optimizer.stop.tol)
+            status = Status.MISSED if missed else Status.TRAINED
+        return Solution(
+            network=taken.system.network,
+            theta=result.theta,
+            atlas=taken.atlas,
+            scale=scale,
+            dim=self.partition.dim,
+            pieces=self.partition.size,
+            partition=self.partition,
+            tensors=(),
+            status=status,
+            loss=result.loss,
+            steps=result.steps,
+            history=result.history,
+            seed=seed,
+            held_out=held_out_residuals(held_rows, residual, scale),
+            held_out_loss=held_out_loss,
+            settings=self._described(taken.atlas, before + time.perf_counter() - began),
+        )
+
+    def _weighted(self, rows: Rows, scale: float | None = None) -> tuple[Rows, float]:
+        """Rows with weights, the data scaled to the size of a random network's values."""
+        lower, upper = (np.asarray(end, float) for end in self.partition.bounds)
+        rows = weigh(rows, self.settings.weights, (upper - lower) / 2)
+        if scale is None:
+            size = float(np.linalg.norm(rows.weight * rows.rhs))
+            scale = size / DATA_SIZE if self.settings.scaled and size > 0 else 1.0
+        return replace(rows, rhs=rows.rhs / scale), scale
+
+    def _described(self, atlas: Atlas, seconds: float) -> dict[str, object]:
+        charts = self.settings.charts
+        model, optimizer = self.settings.model, self.settings.optimizer
+        return {
+            "method": f"trained: {type(model).__name__} by {type(optimizer).__name__}",
+            "interior": self.points.interior,
+            "boundary": self.points.boundary,
+            "interface": self.points.interface,
+            "minimum": self.points.minimum,
+            "points": self.points.method,
+            "charts": charts if isinstance(charts, str) else "given",
+            "inputs": atlas.inputs,
+            "weights": self.settings.weights,
+            "model": repr(model),
+            "optimizer": repr(optimizer),
+            "seconds": seconds,
+        }
+
+
+def collocated(
+    partition: Partition, points: Points, model: Model, *, seed: int, stream: Stream, given: bool
+) -> Collocation:
+    """The points of a stream; pieces with too few of them are refused or warned about."""
+    drawn = collocate(partition, points, seed=seed, stream=stream)
+    if stream is not Stream.TRAIN:
+        return drawn
+    counts = np.bincount(drawn.piece, minlength=partition.size)
+    least = int(np.argmin(counts))
+    if given and counts[least] < 2 * own_features(model):
+        raise ModelError(
+            f"piece {least} has {counts[least]} interior points for a network of {own_features(model)} neurons of its "
+            f"own; give it at least twice as many points, Points(..., minimum={2 * own_features(model)}), "
+            "or fewer neurons."
+        )
+    if counts[least] < FEW_POINTS:
+        warnings.warn(
+            f"piece {least} has only {counts[least]} interior points; look at the held-out residuals, or ask for more: "
+            f"Points(..., minimum={FEW_POINTS}).",
+            JumpnetWarning,
+            stacklevel=8,
+        )
+    return drawn
+
+
+def own_features(model: Model) -> int:
+    """How many neurons a piece has to itself, 0 in a shared network."""
+    return model.neurons if isinstance(model, Separate) else 0
+
+
+def tell(solution: Solution) -> None:
+    """Never let an unconverged result pass for a converged one."""
+    if solution.status.ok:
+        return
+    why = list(solution.settings.get("reasons", ()))
+    if not why and solution.held_out:
+        worst = max(solution.held_out, key=lambda residual: residual.scaled)
+        why = [f"the largest residual is that of {worst.term} ({worst.scaled:.1e} of the size of the data)"]
+    known = f"estimated error {solution.estimate:.1e}" if np.isfinite(solution.estimate) else "error unknown"
+    warnings.warn(
+        f"not converged: {solution.status}; {'; '.join([*why[:3], known])}. Try {advice(solution)}; {word('report')}.",
+        JumpnetWarning,
+        stacklevel=3,
+    )

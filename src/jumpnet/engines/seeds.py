@@ -1,0 +1,44 @@
+"""Several seeds of one problem: what may be asked for, and how far their answers are apart."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from jumpnet.collocation import Stream
+from jumpnet.errors import ModelError
+from jumpnet.solution import Solution
+
+# Points at which the solutions of several seeds are compared.
+SPREAD_POINTS = 1000
+
+
+def check_trials(seed: int, trials: int, workers: int | None = None) -> None:
+    """Seeds are whole numbers, and there is at least one; so are threads."""
+    if not isinstance(trials, int | np.integer) or trials < 1:
+        raise ModelError(f"trials is {trials!r}; give a whole number, at least 1.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ModelError(f"seed is {seed!r}; give a whole number, zero or more.")
+    if workers is not None and (not isinstance(workers, int | np.integer) or workers < 1):
+        raise ModelError(f"workers is {workers!r}; give a whole number, at least 1, or None for one on each core.")
+
+
+def spread(found: Sequence[Solution]) -> list[dict[str, object]]:
+    """How each seed came out, and how far each is from the mean of all (root mean square over the same points)."""
+    parts = found[0].partition
+    assert parts is not None
+    x, piece = parts.sample_interior(max(SPREAD_POINTS, parts.size), seed=[0, int(Stream.TEST), 1])
+    values = np.array([solution(x, piece) for solution in found])
+    off = np.sqrt(np.mean((values - values.mean(axis=0)) ** 2, axis=1))
+
+    def described(s: Solution, difference: float) -> dict[str, object]:
+        known = {} if np.isnan(s.estimate) else {"estimate": s.estimate}
+        return {
+            "seed": s.seed,
+            "held_out_loss": s.held_out_loss,
+            "status": s.status.name.lower(),
+            "steps": s.steps,
+            "difference": difference,
+            **known,
+        }
+
+    return [described(s, float(difference)) for s, difference in zip(found, off, strict=True)]

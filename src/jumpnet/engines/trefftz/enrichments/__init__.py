@@ -1,0 +1,1 @@
+"""Functions beyond those of smooth pieces: corner singularities, Bessel functions, poles beyond walls."""

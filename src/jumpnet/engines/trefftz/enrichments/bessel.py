@@ -1,0 +1,72 @@
+"""Modified Bessel functions for pieces of the plane with constant A and lam > 0: I_n about the piece, K_n about holes.
+
+Solutions of div(A grad u) = lam u change over the length sqrt(A/lam). Where that is short beside the piece,
+polynomials of a moderate degree cannot follow, and these functions solve the equation exactly.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from jumpnet.charts import Affine, Slit
+from jumpnet.charts.choice import charts_of_hole
+from jumpnet.engines.trefftz.natures import own_chart
+from jumpnet.engines.trefftz.plan import Part
+from jumpnet.fields.scalar import ConstantField
+from jumpnet.models.bessel import Bessel
+from jumpnet.models.families import Family
+from jumpnet.problem import Problem
+
+# From this many decay lengths in half the diagonal of a piece on: with fewer, polynomials follow, and the functions
+# would only add unknowns (heuristic, not measured).
+SLOWEST = 8.0
+# exp(-rate) must not underflow across a piece.
+FASTEST = 500.0
+# Orders beyond those that the rate makes relevant: I_n and K_n of higher order overflow.
+MOST_ORDERS = 60
+FIRST_ORDERS = 6
+
+
+@dataclass(frozen=True)
+class BesselFunctions:
+    """The functions of one rate, up to any order that can be represented."""
+
+    rate: float
+    decaying: bool = False
+
+    def count(self, wanted: int) -> int:
+        """The order that is taken where so high a one is wanted."""
+        return min(wanted, MOST_ORDERS + int(self.rate))
+
+    def family(self, count: int) -> Family:
+        """The functions up to an order."""
+        return Bessel(count, self.rate, self.decaying)
+
+
+def bessel_parts(problem: Problem) -> Iterator[Part]:
+    """The functions of every piece whose equation they solve and whose decay length is short."""
+    parts = problem.partition
+    for piece in range(parts.size) if problem.dim == 2 else ():
+        lam = problem.lam[piece]
+        if not (problem.A[piece].is_constant and isinstance(lam, ConstantField)):
+            continue
+        lower, upper = (np.asarray(end, float) for end in parts.piece_bounds(piece))
+        middle = (lower + upper)[None] / 2
+        A, strength = problem.A[piece].value(middle)[0], float(lam.value(middle)[0])
+        own = own_chart(problem, piece, piece, (lower, upper))
+        if strength <= 0 or not SLOWEST <= _rate(own, A, strength) <= FASTEST:
+            continue
+        yield Part(piece, piece, own, "bessel", FIRST_ORDERS, strings=BesselFunctions(_rate(own, A, strength)))
+        for hole in parts.holes(piece):
+            for chart in charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x)):
+                assert isinstance(chart, Slit)
+                about = Affine((piece,), chart.center, chart.transform, chart.axes_sum / 2)
+                decaying = BesselFunctions(_rate(about, A, strength), decaying=True)
+                yield Part(piece, piece, about, "bessel", FIRST_ORDERS, True, hole.pieces, strings=decaying)
+
+
+def _rate(chart: Affine, A: np.ndarray, lam: float) -> float:
+    """The rate in a chart's coordinates: there A is a multiple of the identity."""
+    multiple = np.trace(chart.transform @ A @ chart.transform.T) / 2
+    return float(chart.radius * np.sqrt(lam / multiple))

@@ -1,0 +1,167 @@
+"""Corners: the functions that solutions have there, whatever the rest of the problem is.
+
+At a point where walls meet, a solution of div(A grad u) = f with A constant in each piece is a smooth function
+in each of them and a sum of powers of the distance, with a logarithm where the power is a whole number. A square heated
+from inside has z^2 log z at its corners, a re-entrant corner z^(2/3), a square inclusion of conductivity 10 z^0.73.
+Where given values jump there is the angle, Im log z; between given values and a given flux on a straight side z^(1/2).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from jumpnet.charts import Affine, inverse_root
+from jumpnet.engines.trefftz.across import mirrors
+from jumpnet.engines.trefftz.changes import from_outside, kinds_beside, singular_points, values_jump
+from jumpnet.engines.trefftz.exponents import Sector, exponents
+from jumpnet.engines.trefftz.plan import OUTSIDE, Part
+from jumpnet.geometry.checks import Floats
+from jumpnet.geometry.walls.corners import Corner
+from jumpnet.models.wedges import WHOLE
+from jumpnet.problem import Problem
+
+# Powers at each corner to begin with: so many, and all below this.
+FIRST, LOW = 3, 3.0
+# So many are known.
+MOST, HIGHEST = 60, 32.0
+# Factors log z that a power has at most: more come with higher powers only. Heuristic.
+MOST_LOGARITHMS = 3
+# Points at which the cut of the powers, which leads away from the corner, is looked at, and how far it may come of the
+# way on which it meets the piece again.
+ALONG, OF_THE_WAY = 2000, 0.5
+# A corner has an image in a side of the domain that is nearer than so many lengths of its cut.
+NEAR_SIDE = 1.0
+# Cuts that would be shorter than this, relative to the domain, are none.
+SHORTEST = 1e-3
+
+Only = Literal["any", "broken", "sudden"]
+
+
+def corner_parts(problem: Problem, harmonic: set[int], only: Only = "any") -> Iterator[Part]:
+    """The functions at corners all of whose pieces are among those with constant A.
+
+    And between corners where the condition on the boundary changes. `only` those that are "sudden", where given values
+    jump or the condition changes; or these and "broken" ones, whose powers are not all whole numbers. Others are smooth
+    where nothing disturbs them: a logarithm comes with a source, or with values that do not go together.
+    """
+    for corner in singular_points(problem):
+        if set(corner.pieces) <= {OUTSIDE, *harmonic}:
+            yield from _at(problem, corner, only)
+
+
+def _at(problem: Problem, corner: Corner, only: Only) -> Iterator[Part]:
+    """The functions of each piece at one corner."""
+    place, ways, pieces = corner
+    ends, jumps, shifted = None, False, not (corner.straight or corner.smooth)
+    if OUTSIDE in pieces:
+        turned = from_outside(corner)
+        if turned is None or "periodic" in (kinds := kinds_beside(problem, *turned)):
+            return
+        ways, pieces = turned
+        ends, shifted = (kinds[0] == "dirichlet", kinds[1] == "dirichlet"), shifted or "robin" in kinds
+        jumps = all(ends) and values_jump(problem, ways, pieces)
+    sudden = jumps or corner.smooth
+    if only == "sudden" and not sudden:
+        return
+    A = {piece: problem.A[piece].value(place[None])[0] for piece in pieces if piece != OUTSIDE}
+    directions = np.array([way.direction for way in ways])
+    walls = {piece: _complex(directions, inverse_root(A[piece])) for piece in A}
+    sectors = [_sector(A[piece], np.roll(walls[piece], -at)) for at, piece in enumerate(pieces) if piece != OUTSIDE]
+    powers = _series(exponents(tuple(sectors), ends, HIGHEST), jumps, shifted)[:MOST]
+    if not sudden and only == "broken" and np.all(np.abs(powers - np.round(np.real(powers))) < WHOLE):
+        return
+    for piece in A if len(powers) else ():
+        for begin, end in _gaps(pieces, piece):
+            gap = float(np.angle(walls[piece][end] / walls[piece][begin]) % (2 * np.pi))
+            middle = walls[piece][begin] / abs(walls[piece][begin]) * np.exp(0.5j * gap)
+            yield from _of_piece(problem, place, piece, set(pieces) - {piece}, powers, gap, middle)
+
+
+def _of_piece(
+    problem: Problem, place: Floats, piece: int, others: set[int], powers: np.ndarray, gap: float, middle: complex
+) -> Iterator[Part]:
+    """The functions of one piece at a corner, cut along the middle of a gap of which it fills nothing."""
+    transform = inverse_root(problem.A[piece].value(place[None])[0])
+    cut = _cut(problem, place, piece, transform, middle)
+    if cut is None:
+        return
+    chart, ends_inside = cut
+    count = min(max(FIRST, int(np.count_nonzero(np.real(powers) < LOW))), len(powers))
+    known, opening = tuple(powers.tolist()), gap / 2 if ends_inside else 0.0
+    part = Part(piece, piece, chart, "corner", count, True, tuple(sorted(others)), powers=known, opening=opening)
+    yield part
+    if ends_inside and OUTSIDE not in others:
+        yield from _mirrored(problem, part, transform, middle)
+
+
+def _sector(A: Floats, walls: np.ndarray) -> Sector:
+    """What a piece fills between the first wall and the second."""
+    turn = walls[1] / walls[0]
+    # Rounded, since the corners of a regular figure are all alike.
+    angle, stretch = round(float(np.angle(turn) % (2 * np.pi)), 13), round(float(abs(turn)), 13)
+    return Sector(angle, stretch, float(np.sqrt(np.linalg.det(A))))
+
+
+def _mirrored(problem: Problem, part: Part, transform: Floats, along: complex) -> Iterator[Part]:
+    """The images of a corner of a hole in straight sides of the domain that are near."""
+    chart: Any = part.chart
+    place = complex(*(transform @ chart.center))
+    for side in mirrors(problem, part.piece, transform):
+        if side.distance(place) < NEAR_SIDE * chart.radius:
+            image = side.image(place)
+            center = np.linalg.solve(transform, [image.real, image.imag])
+            images = replace(chart, center=center, transform=_turned(side.direction(along)) @ transform)
+            yield replace(part, chart=images, pieces=(OUTSIDE,))
+
+
+def _turned(cut: complex) -> Floats:
+    """The rotation that takes the direction of a cut to the negative real axis."""
+    return -np.array([[cut.real, cut.imag], [-cut.imag, cut.real]])
+
+
+def _series(powers: np.ndarray, jumps: bool, shifted: bool) -> np.ndarray:
+    """The powers of a solution, each as often as it has factors log z (one more for whole numbers).
+
+    Those of the tangents, 0 where values jump. Curved walls and Robin's condition add whole numbers to them
+    (`shifted`), and a logarithm whenever that meets another power.
+    """
+    powers = np.append(0.0, powers) if jumps else powers
+    if not shifted or not len(powers):
+        return powers
+    every = (powers[:, None] + np.arange(np.ceil(HIGHEST))).ravel()
+    every = np.sort_complex(every) if np.iscomplexobj(every) else np.sort(every)
+    every = every[np.append(True, np.abs(np.diff(every)) > WHOLE)]
+    above = every[:, None] - powers
+    met = (np.abs(above - np.round(above)) < WHOLE) & (np.real(above) > -0.5)
+    return np.repeat(every, np.minimum(met.sum(axis=1), MOST_LOGARITHMS))
+
+
+def _complex(vectors: Floats, transform: Floats) -> np.ndarray:
+    """Vectors after a linear map, as complex numbers."""
+    y = vectors @ transform.T
+    return y[:, 0] + 1j * y[:, 1]
+
+
+def _gaps(pieces: Sequence[int], piece: int) -> Iterator[tuple[int, int]]:
+    """The sides between which a piece is not: where each gap begins and where it ends, anticlockwise."""
+    mine = [at for at, other in enumerate(pieces) if other == piece]
+    for at, after in zip(mine, mine[1:] + mine[:1], strict=True):
+        yield (at + 1) % len(pieces), after
+
+
+def _cut(problem: Problem, place: Floats, piece: int, metric: Floats, along: complex) -> tuple[Affine, bool] | None:
+    """Coordinates in which a cut leads along the negative real axis, and whether it must end, at -1, before it meets
+    the piece again. None if it would be too short."""
+    parts, size = problem.partition, problem.partition.domain.size
+    away = np.linalg.solve(metric, [along.real, along.imag])
+    lengths = 2 * size * np.linspace(1 / ALONG, 1, ALONG) / np.linalg.norm(away)
+    met = np.flatnonzero(parts.label(place + lengths[:, None] * away) == piece)
+    turn = _turned(along)
+    if len(met):
+        reach = OF_THE_WAY * lengths[met[0]]
+        return (Affine((piece,), place, turn @ metric, float(reach)), True) if reach > SHORTEST * size else None
+    lower, upper = (np.asarray(bound, float) for bound in parts.bounds)
+    reach = np.linalg.norm(np.abs(metric) @ (upper - lower))
+    return Affine((piece,), place, turn @ metric, float(reach)), False

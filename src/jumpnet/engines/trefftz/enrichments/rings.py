@@ -1,0 +1,175 @@
+"""Poles beyond smooth walls that are neither circles nor ellipses: stars, superellipses, curves.
+
+A piece with constant A that such a wall surrounds, or that surrounds it, gets poles on the other side of the wall,
+where the wall's shape says that its solution is singular (charts/schwarz.py), in the coordinates that make A the
+identity.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Complex, Float
+
+from jumpnet.charts import Affine, Slit, inverse_root
+from jumpnet.charts.schwarz import Approximation, Schwarz
+from jumpnet.collocation import Collocation, Points
+from jumpnet.engines.trefftz.across import mirrors
+from jumpnet.engines.trefftz.natures import natures_of
+from jumpnet.engines.trefftz.plan import OUTSIDE, Part, Plan
+from jumpnet.geometry.walls.rings import Ring, rings_of
+from jumpnet.linalg.threads import one_blas_thread
+from jumpnet.models.poles import Poles
+from jumpnet.problem import Problem
+
+# Poles to begin with: of the first approximation as good as this, relative to the size of the wall.
+BEGIN = 1e-4
+# So many points for each pole, near it: a point has two equations, a pole two unknowns.
+DENSE = 2.0
+# A set of poles is as large as is wanted if it has this part of them.
+NEARLY = 0.9
+# A side of the domain mirrors a hole that is no farther away than so many of its radii.
+NEAR_SIDE = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class PolesBeyond:
+    """The poles on one side of a ring, in coordinates in which it has radius one: sets of them, ever larger ones."""
+
+    ring: Ring
+    shape: Schwarz
+    enclosed: bool
+
+    @cached_property
+    def _known(self) -> dict[int, Complex[np.ndarray, " poles"]]:
+        """The sets so far, by the number of poles."""
+        return {}
+
+    @cached_property
+    def _beginning(self) -> Approximation:
+        return self._first(lambda one: one.error < BEGIN)
+
+    def begin(self) -> int:
+        """The number of poles to begin with."""
+        return self._of(self._beginning)
+
+    def count(self, wanted: int) -> int:
+        """How many poles the smallest set has that has so many, or nearly; the largest has fewer if there is none."""
+        share = self.begin() / len(self._beginning.support)  # poles take longer to find than approximations
+        return self._of(
+            self._first(lambda one: share * len(one.support) >= wanted and self._of(one) >= NEARLY * wanted)
+        )
+
+    def family(self, count: int) -> Poles:
+        """The functions of the set with so many poles."""
+        p = self._known[count]
+        return Poles(tuple(np.real(p).tolist()), tuple(np.imag(p).tolist()))
+
+    def points(self, count: int) -> Float[np.ndarray, " n"]:
+        """How many points are needed between each point of the ring and the next to see the poles of a set."""
+        curve = self.shape.curve
+        gap = curve[:, None] - self._known[count]
+        square = np.abs(gap) ** 2
+        nearest = np.sqrt(square.min(axis=0))
+        # What a pole does spreads over the wall as 1/distance^2, over about as much of it as the pole is away.
+        density = DENSE / np.pi * (nearest / square).sum(axis=1)
+        return np.abs(np.roll(curve, -1) - curve) * density
+
+    def _of(self, found: Approximation) -> int:
+        """The number of poles on this side of one approximation."""
+        with one_blas_thread():
+            p, enclosed = found.poles
+        mine = p[enclosed == self.enclosed]
+        self._known.setdefault(len(mine), mine)
+        return len(mine)
+
+    def _first(self, wanted: Callable[[Approximation], bool]) -> Approximation:
+        """The first approximation of a kind, or the last of all."""
+        last, rung = None, 0
+        with one_blas_thread():
+            while (found := self.shape[rung]) is not None:
+                last, rung = found, rung + 1
+                if wanted(found):
+                    break
+        assert last is not None
+        return last
+
+
+def with_rings(plan: Plan, problem: Problem) -> Plan | None:
+    """A plan with poles beyond smooth walls; None if there are no such walls, or it has them."""
+    if problem.dim != 2 or plan.cells is not None or any(part.kind == "poles" for part in plan.parts):
+        return None
+    natures = natures_of(problem)
+    more: list[Part] = []
+    for ring in rings_of(problem.partition):
+        shapes: list[tuple[Affine, Schwarz]] = []
+        for piece, other in ((ring.inside, ring.outside), (ring.outside, ring.inside)):
+            if piece != OUTSIDE and natures[piece].harmonic:
+                chart, shape = _seen_from(problem, ring, piece, shapes)
+                strings = PolesBeyond(ring, shape, piece == ring.outside)
+                more.append(Part(piece, piece, chart, "poles", strings.begin(), True, (other,), strings=strings))
+    mirrored = [image for part in plan.parts if _drawn_out(part) for image in _mirrored(problem, part)]
+    return replace(plan, parts=(*plan.parts, *more, *mirrored)) if more else None
+
+
+def _drawn_out(part: Part) -> bool:
+    """Whether a part is a drawn-out pole in a hole of its piece; round holes have images from the start."""
+    known = part.pieces is not None and len(part.pieces) == 1  # images belong to two holes
+    return known and part.kind == "harmonic" and isinstance(part.chart, Slit) and part.chart.focus != 0
+
+
+def _mirrored(problem: Problem, part: Part) -> Iterator[Part]:
+    """The images of a drawn-out pole in straight sides of the domain that are near."""
+    chart = part.chart
+    assert isinstance(chart, Slit)
+    place = complex(*(chart.transform @ chart.center))
+    for side in mirrors(problem, part.piece, chart.transform):
+        if side.distance(place) < NEAR_SIDE * chart.axes_sum / 2:
+            image = side.image(place)
+            center = np.linalg.solve(chart.transform, [image.real, image.imag])
+            images = replace(chart, center=center, focus=side.direction(chart.focus))
+            yield replace(part, chart=images, pieces=(OUTSIDE,))
+
+
+def _seen_from(problem: Problem, ring: Ring, piece: int, known: list[tuple[Affine, Schwarz]]) -> tuple[Affine, Schwarz]:
+    """The coordinates of a piece in which its A is the identity and a ring has radius one, and the ring's shape."""
+    transform = inverse_root(problem.A[piece].value(ring.points[:1])[0])
+    z = (ring.points - ring.center) @ transform.T @ np.array([1, 1j])
+    chart = Affine((piece,), ring.center, transform, float(np.abs(z).max()))
+    for other, shape in known:
+        # Both sides of a wall see the same shape, if their A is the same up to a factor.
+        if np.allclose(other.transform, transform, rtol=1e-12, atol=1e-12):
+            return chart, shape
+    known.append((chart, Schwarz(z / chart.radius)))
+    return known[-1]
+
+
+def near_poles(problem: Problem, plan: Plan, points: Points, rng: np.random.Generator) -> Collocation | None:
+    """More points on walls where poles are too near for the points that are there, evenly spread over the rest."""
+    needed: dict[Ring, np.ndarray] = {}
+    for part in plan.parts:
+        if isinstance(part.strings, PolesBeyond):
+            ring = part.strings.ring
+            needed[ring] = part.strings.points(part.degree) + needed.get(ring, 0.0)
+    if not needed:
+        return None
+    measure = {interface.pair: interface.measure for interface in problem.partition.interfaces}
+    between, outer = defaultdict(list), [(np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(0, int))]
+    for ring, wanted in needed.items():
+        length = np.linalg.norm(np.roll(ring.points, -1, axis=0) - ring.points, axis=1)
+        share = points.boundary / length.sum() if ring.outside == OUTSIDE else points.interface / measure[ring.pair]
+        total = np.concatenate([[0.0], np.cumsum(np.maximum(wanted - share * length, 0.0))])
+        x, normal = ring.at(np.interp(np.arange(rng.uniform(), 1 + total[-1]), total, ring.t))  # one at least
+        if ring.outside == OUTSIDE:
+            outer.append((x, normal, np.full(len(x), ring.inside)))
+        else:
+            between[ring.pair].append((x, normal))
+    x, normal, piece = (np.concatenate(found) for found in zip(*outer, strict=True))
+    part = problem.partition.part_numbers(x, normal, piece)
+    interfaces = {
+        pair: (np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found]))
+        for pair, found in between.items()
+    }
+    return Collocation(np.zeros((0, 2)), np.zeros(0, int), x, normal, piece, part, interfaces)

@@ -1,0 +1,113 @@
+"""What kind of equation each piece has, and a function that answers its source: found at probe points.
+
+The equation div(A grad u) = f with a constant A is solved by one polynomial that answers f, where f is smooth, and
+harmonic functions for everything else. So a source costs one unknown.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lstsq
+
+from jumpnet.charts import Affine, Atlas, inverse_root
+from jumpnet.engines.trefftz.plan import Part
+from jumpnet.fields.scalar import ConstantField
+from jumpnet.geometry.checks import Bounds
+from jumpnet.linalg.threads import one_blas_thread
+from jumpnet.models.polynomials import Legendre
+from jumpnet.problem import Problem
+from jumpnet.problem.resolution import survey
+from jumpnet.rows import Sites
+
+# Points of a piece's box at which its equation is looked at, beside those where its data change fast.
+PROBES = 2048
+# Degrees of polynomials that may answer a source, one after the other, at most so many of them; and how well.
+ANSWERS, MOST_IN_ANSWER, ANSWERED = (2, 4, 8, 12, 16, 20, 24), 500, 1e-12
+
+
+@dataclass(frozen=True)
+class Nature:
+    """`harmonic`: div(A grad u) = f with a constant A, in the plane or in space; `exact`: and f is zero.
+
+    `answer` is a function that answers f, where one is known.
+    """
+
+    harmonic: bool
+    exact: bool
+    answer: Part | None = None
+
+
+NEITHER = Nature(harmonic=False, exact=False)
+
+
+def natures_of(problem: Problem) -> list[Nature]:
+    """What kind of equation each piece has."""
+    return [_nature(problem, piece) for piece in range(problem.partition.size)]
+
+
+def _nature(problem: Problem, piece: int) -> Nature:
+    """What kind of equation a piece has, from its coefficients at probe points."""
+    if problem.dim not in (2, 3) or not problem.A[piece].is_constant:
+        return NEITHER
+    lower, upper = (np.asarray(end, float) for end in problem.partition.piece_bounds(piece))
+    if all(isinstance(field, ConstantField) for field in (problem.lam[piece], problem.f[piece])):
+        x = (lower + upper)[None] / 2
+    else:
+        x = np.random.default_rng(0).uniform(lower, upper, (PROBES, problem.dim))
+        x = x[problem.partition.label(x) == piece]
+        narrow = survey(problem).pieces.get(piece)
+        if narrow is not None:
+            x = np.concatenate([x, *narrow.x])
+    if not len(x):
+        return NEITHER
+    _, _, lam, f = problem.pde(piece, x)
+    harmonic, exact = not lam.any(), not (lam.any() or f.any())
+    return Nature(harmonic, exact, _answer(problem, piece, x, f) if harmonic and not exact else None)
+
+
+def _answer(problem: Problem, piece: int, inside: np.ndarray, source: np.ndarray) -> Part | None:
+    """A polynomial that solves a piece's equation to rounding, whatever holds on its boundary; None if none is found.
+
+    It is sought on the piece's box, and looked at `inside`, where the source is known; a source that is not defined on
+    the box, or not smooth, has none.
+    """
+    lower, upper = (np.asarray(end, float) for end in problem.partition.piece_bounds(piece))
+    chart, rng = scaled(piece, (lower, upper)), np.random.default_rng(0)
+
+    def equation(family: Legendre, x: np.ndarray) -> np.ndarray:
+        sites = Sites(x, np.full(len(x), piece), np.zeros(len(x)), np.zeros_like(x), problem.A[piece].value(x))
+        return family.functionals(Atlas((chart,)).push(sites))
+
+    for family in (Legendre(problem.dim, degree) for degree in ANSWERS):
+        if family.size > MOST_IN_ANSWER:
+            break
+        x = rng.uniform(lower, upper, (20 + 3 * family.size, problem.dim))
+        with np.errstate(all="ignore"):
+            f = problem.f[piece].value(x)
+        if not np.isfinite(f).all():
+            break
+        matrix = equation(family, x)
+        with one_blas_thread():
+            weights = np.asarray(lstsq(matrix, f, lapack_driver="gelsy", check_finite=False)[0])  # type: ignore[index]
+        if np.linalg.norm(f - matrix @ weights) > ANSWERED * np.linalg.norm(f):
+            continue
+        if np.linalg.norm(source - equation(family, inside) @ weights) <= 10 * ANSWERED * np.linalg.norm(source):
+            known = tuple(float(weight) for weight in weights)
+            return Part(piece, piece, chart, "answer", family.degree, pieces=(), weights=known)
+    return None
+
+
+def scaled(cell: int, bounds: Bounds) -> Affine:
+    """A cell's box, scaled to [-1, 1]^d."""
+    lower, upper = bounds
+    return Affine((cell,), (lower + upper) / 2, np.diag(2 / (upper - lower)), 1.0)
+
+
+def own_chart(problem: Problem, piece: int, cell: int, bounds: Bounds) -> Affine:
+    """The cell's own coordinates after the map that makes A the identity; its farthest point has length one."""
+    lower, upper = bounds
+    center, half = (lower + upper) / 2, (upper - lower) / 2
+    transform = inverse_root(problem.A[piece].value(center[None])[0])
+    corners = np.array(np.meshgrid(*[[-h, h] for h in half])).reshape(len(half), -1).T
+    reach = np.linalg.norm(corners @ transform.T, axis=1).max()
+    return Affine((cell,), center, transform, float(reach))

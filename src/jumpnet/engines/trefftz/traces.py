@@ -1,0 +1,53 @@
+"""What cells between many holes know of each other: value and flux on each cut, as polynomials along it.
+
+How many polynomials a cut gets follows from geometry and from the degree of the cells beside it: fields along it
+converge at a rate that is known, so all cuts are given the same accuracy, which falls as the cells' degree rises.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from jaxtyping import Int
+
+from jumpnet.charts import Affine
+from jumpnet.geometry.cells.surroundings import Surroundings
+from jumpnet.models.frozen import Features
+from jumpnet.models.polynomials import Legendre
+
+# Cuts are given an accuracy of exp(-PER_DEGREE * degree). More polynomials cost time and did not lower the held-out
+# residuals of 100 disks (benchmarks/many.py).
+PER_DEGREE = 0.9
+# Polynomials on a cut: at least, and at most for a degree. The latter is for circles that nearly touch.
+FEWEST, MOST_PER_DEGREE = 3, 4
+
+
+def polynomials(cut: Surroundings, degree: Int[np.ndarray, " cells"]) -> Int[np.ndarray, " cuts"]:
+    """How many polynomials each cut gets for value and for flux, from the degree of each cell."""
+    highest = degree[cut.lines.cells].max(axis=1)
+    wanted = np.ceil(PER_DEGREE * highest / cut.lines.rate)
+    return np.minimum(FEWEST + wanted, MOST_PER_DEGREE * highest).astype(int)
+
+
+def points(
+    cut: Surroundings, polynomials: Int[np.ndarray, " cuts"], unknowns: Int[np.ndarray, " cells"]
+) -> Int[np.ndarray, " cuts"]:
+    """How many points each cut needs: two equations for each unknown of the cells and of the cuts around them.
+
+    `unknowns` are those of each cell that are determined by its cuts alone. A point is an equation for value and one
+    for flux on either side.
+    """
+    around = np.bincount(cut.lines.cells.ravel(), np.repeat(polynomials, 2), cut.size)
+    of_cell = unknowns / np.maximum(around, 1)
+    return np.ceil(polynomials * (1 + of_cell[cut.lines.cells].max(axis=1))).astype(int)
+
+
+def functions(cut: Surroundings, polynomials: Int[np.ndarray, " cuts"]) -> Iterator[Features]:
+    """Those of value and flux on each cut, in turn."""
+    lines = cut.lines
+    along = (lines.end - lines.start) / lines.length[:, None]
+    for line, count in enumerate(polynomials.tolist()):
+        transform = np.array([along[line], [-along[line, 1], along[line, 0]]])
+        middle, half = (lines.start[line] + lines.end[line]) / 2, lines.length[line] / 2
+        for number in range(2):
+            chart = Affine((cut.size + 2 * line + number,), middle, transform, float(half))
+            yield Features(((chart, Legendre(1, count - 1)),))

@@ -1,0 +1,1 @@
+"""Meshes of a partition, fitted to its interfaces, as plain arrays."""

@@ -1,0 +1,129 @@
+"""The first mesh of a problem, as plain arrays."""
+
+import time
+
+import numpy as np
+
+from jumpnet.errors import GeometryError
+from jumpnet.fe.mesh import Mesh
+from jumpnet.fe.meshing.contours import drawn
+from jumpnet.fe.meshing.curving import curved as curved_by_levels
+from jumpnet.fe.meshing.fitting import fitted
+from jumpnet.fe.meshing.implicit import implicit_mesh
+from jumpnet.fe.meshing.mesher import MeshingError, apart
+from jumpnet.fe.meshing.proximity import narrow
+from jumpnet.fe.meshing.shapes import has_solid
+from jumpnet.fe.simplex import gauss
+from jumpnet.fe.small import determinant, least_eigenvalue
+from jumpnet.geometry import Ball, Ellipsoid, Partition
+from jumpnet.problem import Problem
+from jumpnet.problem.resolution import survey
+
+# Where no mesh comes of a size, or its elements fold, this part of it is tried, then a lower order.
+SMALLER = 0.5
+# The volume of a piece in a mesh may be off by a part of itself, and by a part of the domain's: volumes of shapes
+# without closed forms are sampled (geometry/partition/sampling.py).
+OFF, SAMPLED = 0.02, 1e-3
+# Elements are so many times as large as the boxes in which data look smooth (heuristic: those have five points across).
+LEAVES = 2.0
+# Radians of a wave along an element at most (order 8 then has errors of 1e-6), and points at which that is looked at.
+RADIANS, SAMPLES = 3.5, 2000
+# The order of curved elements around level sets: the next one has volumes that are ten times better, and folds more.
+BY_LEVELS = 3
+# Shapes without edges: where curved elements fold, those alone can be kept straight.
+SMOOTH = (Ball, Ellipsoid)
+
+
+def first_mesh(problem: Problem, size: float, order: int, seconds: float = np.inf) -> Mesh:
+    """A mesh with elements of about `size`, curved to `order` or half of it; GeometryError where none can be made.
+
+    Or where none is there after some seconds, of which each attempt has what is left.
+    """
+    until = time.monotonic() + seconds
+    parts = problem.partition
+    kinds = {name: condition.kind for name, condition in problem.boundary.items()}
+    axes = [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
+    why, finer = "", _finer(problem, size) + _of_waves(problem, size)
+    if problem.dim == 3 and not all(has_solid(shape) for shape in parts.pieces):
+        return _of_levels(parts, size, axes, finer)
+    paths = drawn(parts)
+    planar = _of_paths(paths, size, order, axes, finer, until - time.monotonic())
+    if planar is not None:
+        return planar if paths is parts else fitted(parts, planar)
+    for part, curved in ((1.0, order), (SMALLER, order), (SMALLER, max(order // 2, 2)), (SMALLER**2, 2)):
+        try:
+            closer = [(place, part * there) for place, there in finer]
+            mesh = apart("of_solids", paths, part * size, curved, axes, closer, seconds=until - time.monotonic())
+        except MeshingError as error:
+            why = f"no mesh could be made ({error})."
+            continue
+        if not mesh.sound and problem.dim == 3 and all(isinstance(shape, SMOOTH) for shape in parts.pieces):
+            mesh = curved_by_levels(parts, mesh, BY_LEVELS)[0]
+        if not mesh.sound:
+            why = "the curved elements of the mesh fold."
+        elif why := _lacking(parts, mesh):
+            continue
+        else:
+            return fitted(parts, mesh)
+    raise GeometryError(why)
+
+
+def _of_levels(parts: Partition, size: float, axes: list[int], finer: list[tuple[np.ndarray, float]]) -> Mesh:
+    """The mesh of bodies that are known by level functions; GeometryError where it lacks a piece."""
+    mesh = implicit_mesh(parts, size, BY_LEVELS, axes, finer)
+    if why := _lacking(parts, mesh):
+        raise GeometryError(why)
+    return mesh
+
+
+def _of_paths(
+    parts: Partition,
+    size: float,
+    order: int,
+    axes: list[int],
+    finer: list[tuple[np.ndarray, float]],
+    seconds: float,
+) -> Mesh | None:
+    """The mesh of pieces that are paths, without boolean operations; None where nothing comes of that."""
+    try:
+        mesh = apart("of_paths", parts, size, (order, max(order // 2, 2), 2), axes, finer, seconds=seconds)
+    except MeshingError:  # OpenCASCADE may know better
+        return None
+    return None if mesh is None or _lacking(parts, mesh) else mesh
+
+
+def _finer(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]:
+    """Where elements must be smaller for the data that were found there, and how large they may be."""
+    looked = survey(problem)
+    found = narrow(problem.partition, size) if problem.dim == 2 else []
+    for places in (*looked.pieces.values(), *looked.boundary.values(), *looked.interfaces.values()):
+        small = np.flatnonzero(LEAVES * places.size < size)
+        found += [(places.x[0, k], LEAVES * float(places.size[k])) for k in small]
+    return found
+
+
+def _of_waves(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]:
+    """Where elements must be smaller for waves (lam < 0), and how large they may be."""
+    x, piece = problem.partition.sample_interior(SAMPLES, seed=[0, 11], method="even")
+    found = []
+    for l in np.unique(piece).tolist():
+        A, _, lam, _ = problem.pde(l, x[piece == l])
+        waves = lam < 0
+        if waves.any():
+            allowed = RADIANS / np.sqrt(-lam[waves] / least_eigenvalue(A[waves]))
+            small = np.flatnonzero(allowed < size)
+            found += zip(x[piece == l][waves][small], allowed[small].tolist(), strict=True)
+    return found
+
+
+def _lacking(parts: Partition, mesh: Mesh) -> str:
+    """A sentence about a piece that a mesh lacks, or has too much of; empty if there is none."""
+    xi, w = gauss(mesh.dim, mesh.order + 1)
+    volume = np.bincount(mesh.piece, np.abs(determinant(mesh.jacobians(xi))) @ w, parts.size)
+    for piece, name in enumerate(parts.names):
+        if volume[piece] == 0.0:
+            return f"the mesh has no elements in piece {name!r}, which is too thin or too small."
+        wanted = parts.measure(piece)
+        if abs(volume[piece] - wanted) > OFF * wanted + SAMPLED * sum(volume):
+            return f"the mesh has a volume of {volume[piece]:.4g} in piece {name!r}, which has {wanted:.4g}."
+    return ""

@@ -1,0 +1,478 @@
+"""Meshes of plane partitions made of paths: drawings, polygons, label images.
+
+The boundaries of all pieces are cut at each other's corners into segments that are the same from both sides. These go
+to the mesh generator as a planar straight-line graph; no boolean operations are needed. Edges of the mesh are then bent
+onto the curves they stand for, by blending into the elements, and left straight where elements would fold.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.spatial import KDTree
+
+from jumpnet.errors import GeometryError
+from jumpnet.fe.mesh import Mesh, from_corners
+from jumpnet.fe.meshing.fitted import same_vertices
+from jumpnet.fe.ngsolve import ngsolve
+from jumpnet.fe.simplex import gauss, lagrange
+from jumpnet.geometry import Box, Partition, Path
+from jumpnet.geometry.curves import bezier
+from jumpnet.geometry.shape import Shape
+
+SAME = 1e-9  # of the domain: points nearer to each other are one
+STRAIGHT = 1e-10  # of the domain: controls nearer to the chord than that make a straight segment
+CORNER = 1e-3  # radians: where segments meet at a larger angle, a curve has a corner
+SAMPLES = 4  # parts of a segment in which its turning is measured
+TURN = 0.4  # radians by which a curve turns along one edge at most
+PROBE = 1e-6  # of the domain: where the other side of a segment is looked at
+MOST_SEGMENTS = 20_000  # beyond, the graph takes longer than boolean operations
+GRADING = 0.5  # how fast elements may grow away from short edges
+UNBENT = 8  # rounds of straightening edges of elements that fold
+LEAST = 0.05  # of its largest value: a determinant that falls below belongs to an element that nearly folds
+OUTSIDE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """Cubic segments between corners with the labels on their left and right; -1 outside of the domain."""
+
+    control: Float[np.ndarray, "n 4 2"]
+    ends: Int[np.ndarray, "n 2"]
+    left: Int[np.ndarray, " n"]
+    right: Int[np.ndarray, " n"]
+    straight: Bool[np.ndarray, " n"]
+    corners: Float[np.ndarray, "k 2"]
+
+
+def planar_mesh(
+    partition: Partition,
+    size: float,
+    orders: Sequence[int],
+    periodic: Sequence[int] = (),
+    finer: Sequence[tuple[Float[np.ndarray, " 2"], float]] = (),
+) -> Mesh | None:
+    """A mesh with elements of about `size`, curved to the first of `orders` at which none folds.
+
+    None where the partition is not made of paths, or where elements fold at all orders.
+    """
+    graph = planar_graph(partition, periodic)
+    if graph is None:
+        return None
+    arcs = joined_arcs(graph)
+    chords = _chords(arcs, size)
+    partners = _partners(arcs, partition, periodic)
+    try:
+        x, triangles, piece, edges = _generated(arcs, chords, size, partners, finer)
+    except Exception:  # netgen's own: very small sizes near periodic sides, which short chords need not have
+        if not finer:
+            raise
+        x, triangles, piece, edges = _generated(arcs, chords, size, partners, ())
+    same = same_vertices(partition, x, periodic) if periodic else None
+    made = (_bent(x, triangles, piece, edges, arcs, chords, order, same) for order in orders)
+    return next((mesh for mesh in made if mesh.sound), None)
+
+
+# --- the graph -------------------------------------------------------------------------------------------------------
+
+
+def planar_graph(partition: Partition, periodic: Sequence[int] = ()) -> Segments | None:
+    """The segments of a partition; None where shapes are no paths, or where segments do not fit together."""
+    shapes = [partition.domain, *partition.pieces]
+    if partition.dim != 2 or any(_loops(shape) is None for shape in shapes):
+        return None
+    every = [(label, segment) for label, shape in enumerate(shapes) for segment in _loops(shape) or ()]
+    control = np.concatenate([segment for _, segment in every])
+    owner = np.concatenate([np.full(len(segment), label) for label, segment in every])
+    if len(control) > MOST_SEGMENTS:
+        return None
+    scale = partition.domain.size
+    extra = _mirrored(control, partition, periodic)
+    number, corners = _joined(np.concatenate([control[:, [0, 3]].reshape(-1, 2), extra]), SAME * scale)
+    ends = number[: 2 * len(control)].reshape(-1, 2)
+    straight = _is_straight(control, STRAIGHT * scale)
+    control, ends, owner, straight = _split(control, ends, owner, straight, corners, SAME * scale)
+    found = _matched(control, ends, owner, straight, corners)
+    return found if _fits(found, partition) else None
+
+
+def _loops(shape: Shape) -> list[np.ndarray] | None:
+    """The segments of each loop of a shape, the shape on their left; None where it is no path."""
+    if isinstance(shape, Box):
+        (a, b), (c, d) = (np.asarray(end, float) for end in shape.bounds)
+        corners = np.array([(a, b), (c, b), (c, d), (a, d)])
+        return [bezier.line(corners, np.roll(corners, -1, axis=0))]
+    return list(shape._loops.loops) if isinstance(shape, Path) and not shape.clipped else None
+
+
+def _mirrored(control: np.ndarray, partition: Partition, periodic: Sequence[int]) -> Float[np.ndarray, "n 2"]:
+    """The corners on periodic sides as they appear on the opposite ones."""
+    lower, upper = (np.asarray(end, float) for end in partition.bounds)
+    corners, found = control[:, 0], [np.zeros((0, 2))]
+    for axis in periodic:
+        for here, there in ((lower, upper), (upper, lower)):
+            on = corners[np.abs(corners[:, axis] - here[axis]) <= SAME * partition.domain.size].copy()
+            on[:, axis] = there[axis]
+            found.append(on)
+    return np.concatenate(found)
+
+
+def _joined(x: Float[np.ndarray, "n 2"], near: float) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, "k 2"]]:
+    """Numbers of points, the same for those that are as good as one, and a place for each number."""
+    first = np.arange(len(x))
+    for a, b in sorted(KDTree(x).query_pairs(near)):
+        first[b] = min(first[b], first[a])
+    kept, number = np.unique(first[first], return_inverse=True)
+    return number.ravel(), x[kept]
+
+
+def _is_straight(control: np.ndarray, near: float) -> Bool[np.ndarray, " n"]:
+    chord = control[:, 3] - control[:, 0]
+    length = np.linalg.norm(chord, axis=1, keepdims=True)
+    inner = control[:, 1:3] - control[:, :1]
+    off = inner[..., 0] * chord[:, None, 1] - inner[..., 1] * chord[:, None, 0]
+    return np.all(np.abs(off) <= near * np.maximum(length, 1e-300), axis=1)
+
+
+def _split(
+    control: np.ndarray, ends: np.ndarray, owner: np.ndarray, straight: np.ndarray, corners: np.ndarray, near: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Straight segments cut at all corners that lie on them."""
+    tree = KDTree(corners)
+    pieces: list[tuple[np.ndarray, tuple[int, int], int, bool]] = []
+    for k in range(len(control)):
+        a, b = ends[k]
+        if not straight[k]:
+            pieces.append((control[k], (a, b), owner[k], False))
+            continue
+        chord = corners[b] - corners[a]
+        length = float(np.linalg.norm(chord))
+        candidates = np.array(tree.query_ball_point((corners[a] + corners[b]) / 2, length / 2 + near), int)
+        gap = corners[candidates] - corners[a]
+        along, off = gap @ chord / length, np.abs(gap[:, 0] * chord[1] - gap[:, 1] * chord[0]) / length
+        inner = (off <= near) & (along > near) & (along < length - near)
+        on = [a, *candidates[inner][np.argsort(along[inner])].tolist(), b]
+        for p, q in pairwise(on):
+            pieces.append((bezier.line(corners[[p]], corners[[q]])[0], (p, q), owner[k], True))
+    kept = [piece for piece in pieces if piece[1][0] != piece[1][1] or not piece[3]]
+    return tuple(np.array(column) for column in zip(*kept, strict=True))  # pyright: ignore[reportReturnType]
+
+
+def _matched(
+    control: np.ndarray, ends: np.ndarray, owner: np.ndarray, straight: np.ndarray, corners: np.ndarray
+) -> Segments:
+    """Each segment once, with the labels on both sides."""
+    known: dict[tuple[int, int, int], int] = {}
+    left, right, kept = [], [], []
+    middles = bezier.sampled(control, np.array([0.5]))[:, 0]
+    place, _ = _joined(middles, SAME * float(np.ptp(corners, axis=0).max()))
+    for k, (a, b) in enumerate(ends.tolist()):
+        key = (min(a, b), max(a, b), int(place[k]))
+        if key not in known:
+            known[key] = len(kept)
+            kept.append(k)
+            left.append(OUTSIDE - 1)
+            right.append(OUTSIDE - 1)
+        n = known[key]
+        forward = (a, b) == tuple(ends[kept[n]].tolist())
+        side = left if forward else right
+        other = right if forward else left
+        if owner[k]:
+            side[n] = int(owner[k])
+        else:  # of the domain
+            other[n] = OUTSIDE
+    # What no piece claims is piece 0's.
+    found = [np.where(np.array(side) == OUTSIDE - 1, 0, side) for side in (left, right)]
+    return Segments(control[kept], ends[kept], found[0], found[1], straight[kept], corners)
+
+
+def _fits(graph: Segments, partition: Partition) -> bool:
+    """Whether the partition has the same labels on both sides of the middle of every segment."""
+    if np.any(graph.left == graph.right):
+        return False
+    ends = bezier.sampled(graph.control, np.array([0.49, 0.51]))
+    along = ends[:, 1] - ends[:, 0]
+    normal = np.stack([-along[:, 1], along[:, 0]], axis=1) / np.linalg.norm(along, axis=1)[:, None]
+    middle = bezier.sampled(graph.control, np.array([0.5]))[:, 0]
+    step = PROBE * partition.domain.size * normal
+    return bool(
+        np.array_equal(partition.label(middle + step), graph.left)
+        and np.array_equal(partition.label(middle - step), graph.right)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Arcs:
+    """Runs of segments that go on smoothly, in order: their first segments and how many; ends, labels on both sides."""
+
+    control: Float[np.ndarray, "n 4 2"]
+    first: Int[np.ndarray, " m"]
+    count: Int[np.ndarray, " m"]
+    ends: Int[np.ndarray, "m 2"]
+    left: Int[np.ndarray, " m"]
+    right: Int[np.ndarray, " m"]
+    straight: Bool[np.ndarray, " m"]
+    corners: Float[np.ndarray, "k 2"]
+
+    def at(self, arc: np.ndarray, t: Float[np.ndarray, " n"]) -> Float[np.ndarray, "n 2"]:
+        """Points of arcs; t counts segments."""
+        k = np.clip(np.floor(t).astype(int), 0, self.count[arc] - 1)
+        c, s = self.control[self.first[arc] + k], (t - k)[:, None]
+        r = 1 - s
+        return r**3 * c[:, 0] + 3 * r**2 * s * c[:, 1] + 3 * r * s**2 * c[:, 2] + s**3 * c[:, 3]
+
+
+def joined_arcs(graph: Segments) -> Arcs:
+    """The segments in runs: from joint to joint, where a joint of two is none if the curve goes on smoothly there."""
+    at_corner: dict[int, list[tuple[int, int]]] = {}
+    for k, pair in enumerate(graph.ends.tolist()):
+        for end, corner in enumerate(pair):
+            at_corner.setdefault(corner, []).append((k, end))
+    free, runs = set(range(len(graph.ends))), []
+
+    def onward(k: int, end: int) -> tuple[int, int] | None:
+        """The segment that goes on beyond an end of another, and which of its ends is there."""
+        others = [one for one in at_corner[int(graph.ends[k, end])] if one != (k, end)]
+        if len(others) != 1 or others[0][0] not in free or not _smooth(graph, (k, end), others[0]):
+            return None
+        return others[0]
+
+    for k in range(len(graph.ends)):
+        if k not in free:
+            continue
+        free.remove(k)
+        run = [(k, True)]
+        for end in (1, 0):
+            here = (k, end)
+            while (found := onward(*here)) is not None:
+                free.remove(found[0])
+                forward = (found[1] == 0) == (end == 1)
+                run.insert(len(run) if end else 0, (found[0], forward))
+                here = (found[0], 1 - found[1])
+        runs.append(run)
+    return _as_arcs(graph, runs)
+
+
+def _smooth(graph: Segments, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether a curve goes on from the end of a segment to that of another, with the same pieces beside it."""
+    (k, end), (m, start) = one, other
+    if graph.straight[k] or graph.straight[m]:
+        return False
+    turned = end == start
+    sides = (graph.right[m], graph.left[m]) if turned else (graph.left[m], graph.right[m])
+    if sides != (graph.left[k], graph.right[k]):
+        return False
+    c, d = graph.control[k], graph.control[m]
+    out = c[3] - c[2] if end else c[0] - c[1]
+    into = d[1] - d[0] if start == 0 else d[2] - d[3]
+    cosine = out @ into / max(float(np.linalg.norm(out) * np.linalg.norm(into)), 1e-300)
+    return bool(cosine > np.cos(CORNER))
+
+
+def _as_arcs(graph: Segments, runs: list[list[tuple[int, bool]]]) -> Arcs:
+    control = np.array([graph.control[k] if forward else graph.control[k][::-1] for run in runs for k, forward in run])
+    count = np.array([len(run) for run in runs])
+    lead = np.array([run[0] for run in runs], int)
+    last = np.array([run[-1] for run in runs], int)
+    k, forward = lead[:, 0], lead[:, 1].astype(bool)
+    ends = np.stack(
+        [
+            np.where(forward, graph.ends[k, 0], graph.ends[k, 1]),
+            np.where(last[:, 1].astype(bool), graph.ends[last[:, 0], 1], graph.ends[last[:, 0], 0]),
+        ],
+        axis=1,
+    )
+    left, right = np.where(forward, graph.left[k], graph.right[k]), np.where(forward, graph.right[k], graph.left[k])
+    return Arcs(control, np.cumsum(count) - count, count, ends, left, right, graph.straight[k], graph.corners)
+
+
+# --- the mesh --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Chords:
+    """Parts of arcs: the arc, and the parameters of its ends."""
+
+    arc: Int[np.ndarray, " m"]
+    start: Float[np.ndarray, " m"]
+    end: Float[np.ndarray, " m"]
+
+
+def _chords(arcs: Arcs, size: float) -> Chords:
+    """One chord for a straight arc; others turn by little along each chord, and are no longer than `size`."""
+    t = np.linspace(0.0, 1.0, SAMPLES + 1)
+    effort = _effort(arcs, t, size)
+    of, start, end = [], [], []
+    for k in range(len(arcs.first)):
+        n = int(arcs.count[k])
+        if arcs.straight[k]:
+            cuts = np.array([0.0, float(n)])
+        else:
+            inner = effort[arcs.first[k] : arcs.first[k] + n].ravel()
+            total = np.r_[0.0, np.cumsum(inner)]
+            closed = arcs.ends[k, 0] == arcs.ends[k, 1]
+            parts = max(int(np.ceil(total[-1])), 3 if closed else 1)
+            cuts = np.interp(np.linspace(0.0, total[-1], parts + 1), total, np.linspace(0.0, n, len(total)))
+        of.append(np.full(len(cuts) - 1, k))
+        start.append(cuts[:-1])
+        end.append(cuts[1:])
+    return Chords(np.concatenate(of), np.concatenate(start), np.concatenate(end))
+
+
+def _effort(arcs: Arcs, t: Float[np.ndarray, " q"], size: float) -> Float[np.ndarray, "n q"]:
+    """How many chords each part of each segment asks for."""
+    x = bezier.sampled(arcs.control, t)
+    step = np.diff(x, axis=1)
+    length = np.linalg.norm(step, axis=2)
+    slope = 3.0 * np.diff(arcs.control, axis=1)
+    r = 1 - t[:, None]
+    v = r**2 * slope[:, None, 0] + 2 * r * t[:, None] * slope[:, None, 1] + t[:, None] ** 2 * slope[:, None, 2]
+    cross = v[:, :-1, 0] * v[:, 1:, 1] - v[:, :-1, 1] * v[:, 1:, 0]
+    turn = np.abs(np.arctan2(cross, np.sum(v[:, :-1] * v[:, 1:], axis=2)))
+    return np.maximum(turn / TURN, length / size)
+
+
+def _generated(
+    arcs: Arcs,
+    chords: Chords,
+    size: float,
+    partners: dict[int, int],
+    finer: Sequence[tuple[np.ndarray, float]],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Vertices, triangles, their pieces, and edges on segments as rows (vertex, vertex, chord).
+
+    `partners` are the segments of lower periodic sides by those of upper ones, which get the same vertices.
+    """
+    from netgen.geom2d import SplineGeometry
+
+    geometry = SplineGeometry()
+    points = [geometry.AppendPoint(*x) for x in arcs.corners.tolist()]
+    inner, first, made = arcs.at(chords.arc, chords.start), {}, {}
+    for k in np.flatnonzero(chords.start > 0.0).tolist():
+        first[k] = geometry.AppendPoint(*inner[k])
+    # Lower sides first: upper ones are their copies.
+    turn = sorted(range(len(chords.arc)), key=lambda k: int(chords.arc[k]) in partners)
+    for place, k in enumerate(turn, start=1):
+        n = int(chords.arc[k])
+        a, b = arcs.ends[n].tolist()
+        start = points[a] if chords.start[k] == 0.0 else first[k]
+        stop = points[b] if chords.end[k] == arcs.count[n] else first[k + 1]
+        left, right = int(arcs.left[n]) + 1, int(arcs.right[n]) + 1
+        more = {}
+        if n in partners:
+            more["copy"] = made[partners[n]]
+            chord, other = (np.diff(arcs.corners[arcs.ends[m]], axis=0)[0] for m in (n, partners[n]))
+            if chord @ other < 0:
+                start, stop, left, right = stop, start, right, left
+        made[n] = geometry.Append(["line", start, stop], leftdomain=left, rightdomain=right, bc=place, **more)
+    parameters = ngsolve().meshing.MeshingParameters(maxh=size, grading=GRADING)
+    for place, there in finer:
+        parameters.RestrictH(*place.tolist(), 0.0, h=there)
+    mesh = geometry.GenerateMesh(mp=parameters)
+    table, lines = mesh.Elements2D().NumPy(), mesh.Elements1D().NumPy()
+    x = np.array(mesh.Coordinates(), float)[:, :2]  # a copy: they go with the mesh
+    chord = np.array(turn)[lines["index"].astype(int) - 1]
+    edges = np.column_stack([lines["nodes"][:, :2].astype(int) - 1, chord])
+    return x, table["nodes"][:, :3].astype(int) - 1, table["index"].astype(int) - 1, edges
+
+
+def _partners(arcs: Arcs, partition: Partition, periodic: Sequence[int]) -> dict[int, int]:
+    """For the segments of upper periodic sides those of the lower ones that they are images of."""
+    lower, upper = (np.asarray(end, float) for end in partition.bounds)
+    near, ends, found = SAME * partition.domain.size, arcs.corners[arcs.ends], {}
+    middle = ends.mean(axis=1)
+    for axis in periodic:
+        low, high = (
+            np.flatnonzero(arcs.straight & (np.abs(ends[:, :, axis] - side[axis]).max(axis=1) <= near))
+            for side in (lower, upper)
+        )
+        moved = middle[high].copy()
+        moved[:, axis] = lower[axis]
+        gap, match = KDTree(middle[low]).query(moved)
+        if len(low) != len(high) or gap.max() > near:
+            raise GeometryError(f"the sides x{axis + 1}- and x{axis + 1}+ of the periodic box do not match.")
+        found |= dict(zip(high.tolist(), low[match].tolist(), strict=True))
+    return found
+
+
+# --- curved elements -------------------------------------------------------------------------------------------------
+
+
+def _bent(
+    x: Float[np.ndarray, "n 2"],
+    triangles: Int[np.ndarray, "m 3"],
+    piece: Int[np.ndarray, " m"],
+    edges: Int[np.ndarray, "k 3"],
+    arcs: Arcs,
+    chords: Chords,
+    order: int,
+    same: Int[np.ndarray, " n"] | None,
+) -> Mesh:
+    """The mesh with its edges on the curves; edges of elements that would fold stay straight."""
+    chord = edges[:, 2]
+    arc = chords.arc[chord]
+    curved = ~arcs.straight[arc]
+    edges, chord, arc = edges[curved], chord[curved], arc[curved]
+    start, width = chords.start[chord], (chords.end - chords.start)[chord]
+    a, b = arcs.at(arc, start), arcs.at(arc, start + width)
+    along = b - a
+    # Where on its chord each end of an edge is, and so where on the curve.
+    share = [np.sum((x[edges[:, k]] - a) * along, axis=1) / np.sum(along**2, axis=1) for k in (0, 1)]
+    t = np.stack([start + np.clip(s, 0.0, 1.0) * width for s in share], axis=1)
+    x = x.copy()
+    for k in (0, 1):
+        x[edges[:, k]] = arcs.at(arc, t[:, k])
+    bending, nodes = np.ones(len(edges), bool), np.empty(0)
+    for _ in range(UNBENT):
+        nodes = _nodes(x, triangles, edges[bending, :2], t[bending], arc[bending], arcs, order)
+        folded = ~_unfolded(nodes, order)
+        if not folded.any():
+            break
+        bad = {tuple(sorted(pair)) for tri in triangles[folded].tolist() for pair in (tri[:2], tri[1:], tri[::2])}
+        bending &= np.array([tuple(sorted(pair)) not in bad for pair in edges[:, :2].tolist()], bool)
+    return from_corners(triangles, piece, nodes, order, same)
+
+
+def _nodes(
+    x: np.ndarray,
+    triangles: np.ndarray,
+    edges: np.ndarray,
+    t: np.ndarray,
+    arc: np.ndarray,
+    arcs: Arcs,
+    order: int,
+) -> Float[np.ndarray, "m nodes 2"]:
+    """The nodes of the elements, those with curved edges blended (Gordon and Hall): polynomials of the same order."""
+    bary = lagrange(2, order).barycentric
+    nodes = np.einsum("kc,mcd->mkd", bary, x[triangles])
+    if not len(edges) or order < 2:
+        return nodes
+    number = {tuple(pair): k for k, pair in enumerate(np.sort(edges, axis=1).tolist())}
+    for i, j in ((0, 1), (1, 2), (0, 2)):
+        pairs = np.sort(triangles[:, [i, j]], axis=1).tolist()
+        which = np.array([number.get(tuple(pair), -1) for pair in pairs])
+        mine = np.flatnonzero(which >= 0)
+        if not len(mine):
+            continue
+        e = which[mine]
+        forward = triangles[mine, i] == edges[e, 0]
+        first, last = np.where(forward, t[e, 0], t[e, 1]), np.where(forward, t[e, 1], t[e, 0])
+        s = (1.0 + bary[:, j] - bary[:, i]) / 2.0
+        inner = np.flatnonzero((bary[:, i] > 1e-12) & (bary[:, j] > 1e-12))
+        blend = bary[inner, i] * bary[inner, j] / (s[inner] * (1.0 - s[inner]))
+        for node, share, weight in zip(inner.tolist(), s[inner], blend, strict=True):
+            on = arcs.at(arc[e], first + share * (last - first))
+            chord = (1.0 - share) * x[triangles[mine, i]] + share * x[triangles[mine, j]]
+            nodes[mine, node] += weight * (on - chord)
+    return nodes
+
+
+def _unfolded(nodes: Float[np.ndarray, "m nodes 2"], order: int) -> Bool[np.ndarray, " m"]:
+    """Which elements have a determinant of one sign, and do not nearly lose it."""
+    slope = lagrange(2, order).gradient(gauss(2, order + 1)[0]).transpose(2, 0, 1)
+    J = np.matmul(np.ascontiguousarray(slope), nodes[:, None])
+    det = J[:, 0, :, 0] * J[:, 1, :, 1] - J[:, 0, :, 1] * J[:, 1, :, 0]
+    det = det * np.sign(det.mean(axis=1, keepdims=True))
+    return det.min(axis=1) > LEAST * det.max(axis=1)

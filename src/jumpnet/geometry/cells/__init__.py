@@ -1,0 +1,1 @@
+"""Pieces cut into cells."""

@@ -1,0 +1,1 @@
+"""Closed plane curves: parametric curves, stars, paths of Bézier segments, splines."""

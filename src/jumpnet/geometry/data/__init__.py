@@ -1,0 +1,1 @@
+"""Shapes from data: drawings, surface meshes, label images and volumes."""

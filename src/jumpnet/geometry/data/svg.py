@@ -1,0 +1,184 @@
+"""Regions from SVG drawings: paths, polygons, rectangles, circles and ellipses, with their transforms.
+
+The file is parsed as XML without entities and nothing in it is followed or executed; what is no outline is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jumpnet.errors import GeometryError
+from jumpnet.geometry import checks
+from jumpnet.geometry.bodies.quadrics import Ball, Ellipsoid
+from jumpnet.geometry.checks import Floats
+from jumpnet.geometry.curves.path import Path, polygon_loop
+from jumpnet.geometry.data.files import Source, checked_path, reading
+from jumpnet.geometry.data.svgpath import NUMBER, path_loops
+from jumpnet.geometry.shape import Shape
+from jumpnet.guard.budget import within_budget
+from jumpnet.guard.text import shorten
+
+MOST_BYTES = 16_000_000
+MOST_OUTLINES = 2000  # each takes some milliseconds; a problem may have 400 pieces
+# Possessive, and matched from one end to the other: a long word is looked at once.
+TRANSFORM = re.compile(r"[\s,]*+(\w++)\s*+\(([^()]*+)\)[\s,]*+")
+LEFT_OUT = {"defs", "clipPath", "mask", "marker", "pattern", "symbol", "metadata", "title", "desc", "style", "script"}
+DRAWN = {"path", "polygon", "polyline", "rect", "circle", "ellipse"}
+LABEL = "{http://www.inkscape.org/namespaces/inkscape}label"
+
+
+@dataclass(frozen=True, eq=False)
+class _Map:
+    """x -> M x + t."""
+
+    matrix: Floats
+    shift: Floats
+
+    def __call__(self, x: Floats) -> Floats:
+        return x @ self.matrix.T + self.shift
+
+    def after(self, first: _Map) -> _Map:
+        """This map after another one."""
+        return _Map(self.matrix @ first.matrix, self.matrix @ first.shift + self.shift)
+
+
+@within_budget("an SVG drawing")
+def from_svg(
+    source: Source, *, scale: float = 1.0, offset: ArrayLike = (0.0, 0.0), flip: bool = True
+) -> dict[str, Shape]:
+    """The closed outlines of an SVG file by name (label, else id, else kind and number), in the order of drawing.
+
+    Coordinates are those of the drawing times `scale`, plus `offset`; with `flip`, x2 points up and the lower left
+    corner of the drawing is the origin, without it x2 points down as in the file. Subpaths cut holes (even-odd rule).
+    Outlines drawn over one another overlap; `jn.shapes.stack` makes disjoint pieces of them.
+    """
+    factor, shift = checks.positive(scale, "scale"), checks.vector(offset, "offset")
+    if len(shift) != 2:
+        raise GeometryError(f"the offset of a drawing must hold 2 numbers, not {len(shift)}.")
+    path = checked_path(source, MOST_BYTES, (".svg",), "an SVG drawing")
+    with reading(path, "an SVG drawing"):
+        text = path.read_bytes().decode("utf-8")
+        if "<!ENTITY" in text:
+            raise GeometryError("it declares XML entities, which are not read; save it as plain SVG.")
+        root = ElementTree.fromstring(text)
+        outer = _Map(factor * np.diag([1.0, -1.0 if flip else 1.0]), np.array(shift))
+        if flip:
+            outer = outer.after(_Map(np.eye(2), np.array([0.0, -_height(root)])))
+        return _named(root, outer)
+
+
+def _named(root: ElementTree.Element, outer: _Map) -> dict[str, Shape]:
+    shapes: dict[str, Shape] = {}
+    drawn = [(element, place, kind) for element, place in _elements(root, outer) if (kind := _kind(element)) in DRAWN]
+    if len(drawn) > MOST_OUTLINES:
+        raise GeometryError(f"there are more than {MOST_OUTLINES} outlines; keep those that matter.")
+    for element, place, kind in drawn:
+        title = element.get(LABEL) or element.get("id") or f"{kind} {len(shapes) + 1}"
+        found = _shape(element, kind, place, title)
+        if found is not None:
+            shapes[title if title not in shapes else f"{title} ({len(shapes) + 1})"] = found
+    if not shapes:
+        raise GeometryError("there is no closed outline in it: no path, polygon, rect, circle or ellipse.")
+    return shapes
+
+
+def _kind(element: ElementTree.Element) -> str:
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def _elements(root: ElementTree.Element, outer: _Map) -> Iterator[tuple[ElementTree.Element, _Map]]:
+    """All elements that may be drawn and the map from their coordinates to ours, in the order of the file."""
+    stack = [(root, outer)]
+    while stack:
+        element, place = stack.pop()
+        if _kind(element) in LEFT_OUT:
+            continue
+        place = place.after(_transform(element.get("transform") or ""))
+        yield element, place
+        stack.extend((child, place) for child in reversed(list(element)))
+
+
+def _transform(text: str) -> _Map:
+    """The map of a transform attribute."""
+    result, at = _Map(np.eye(2), np.zeros(2)), 0
+    while match := TRANSFORM.match(text, at):
+        v = [float(number) for number in re.findall(NUMBER, match[2])]
+        result, at = result.after(_one_transform(match[1], v, text)), match.end()
+    if text[at:].strip():
+        raise GeometryError(f"the transform {shorten(text)} cannot be read.")
+    return result
+
+
+def _one_transform(name: str, v: list[float], text: str) -> _Map:
+    none, unit = np.zeros(2), np.eye(2)
+    match name, len(v):
+        case "matrix", 6:
+            return _Map(np.array([[v[0], v[2]], [v[1], v[3]]]), np.array(v[4:]))
+        case "translate", 1 | 2:
+            return _Map(unit, np.array([*v, 0.0][:2]))
+        case "scale", 1 | 2:
+            return _Map(np.diag([v[0], v[-1]]), none)
+        case "rotate", 1 | 3:
+            c, s = np.cos(np.radians(v[0])), np.sin(np.radians(v[0]))
+            turn, about = np.array([[c, -s], [s, c]]), np.array(v[1:] or [0.0, 0.0])
+            return _Map(turn, about - turn @ about)
+        case "skewX", 1:
+            return _Map(np.array([[1.0, np.tan(np.radians(v[0]))], [0.0, 1.0]]), none)
+        case "skewY", 1:
+            return _Map(np.array([[1.0, 0.0], [np.tan(np.radians(v[0])), 1.0]]), none)
+    raise GeometryError(f"the transform {shorten(text)} cannot be read.")
+
+
+def _shape(element: ElementTree.Element, kind: str, place: _Map, title: str) -> Shape | None:
+    """The region of an element, None if it is none (open lines of two points and the like included)."""
+    if kind == "path":
+        loops = [place(loop) for loop in path_loops(element.get("d") or "")]
+        return Path(loops) if loops else None
+    if kind in ("polygon", "polyline"):
+        v = [float(number) for number in re.findall(NUMBER, element.get("points") or "")]
+        return Path([polygon_loop(place(np.array(v).reshape(-1, 2)))]) if len(v) >= 6 and len(v) % 2 == 0 else None
+    if kind == "rect":
+        x, y, w, h = (_length(element, name) for name in ("x", "y", "width", "height"))
+        if w <= 0.0 or h <= 0.0:
+            return None
+        if _length(element, "rx") or _length(element, "ry"):
+            raise GeometryError(f"{title} is a rectangle with round corners; turn it into a path first.")
+        return Path([polygon_loop(place(np.array([[x, y], [x + w, y], [x + w, y + h], [x, y + h]])))])
+    if kind in ("circle", "ellipse"):
+        radii = [_length(element, name) for name in (("r", "r") if kind == "circle" else ("rx", "ry"))]
+        center = np.array([_length(element, "cx"), _length(element, "cy")])
+        return _ellipse(place, center, radii) if min(radii) > 0.0 else None
+    return None
+
+
+def _ellipse(place: _Map, center: Floats, radii: list[float]) -> Shape:
+    """The image of an ellipse under an affine map is an ellipse: its axes are singular values."""
+    turn, axes, _ = np.linalg.svd(place.matrix @ np.diag(radii))
+    middle = tuple(place(center[None])[0].tolist())
+    if axes[0] - axes[1] <= 1e-12 * axes[0]:
+        return Ball(middle, float(axes[0]))
+    return Ellipsoid(middle, tuple(axes.tolist()), tuple(map(tuple, turn.tolist())))
+
+
+def _length(element: ElementTree.Element, name: str) -> float:
+    """A length attribute in user units, 0 if missing; other units than px are refused."""
+    text = (element.get(name) or "0").strip()
+    match = re.fullmatch(rf"({NUMBER})\s*+(px)?", text)
+    if match is None:
+        raise GeometryError(f"the length {name}={shorten(text)} has a unit; only plain numbers and px are read.")
+    return float(match[1])
+
+
+def _height(root: ElementTree.Element) -> float:
+    """The lower edge of the drawing: of its viewBox, else its height."""
+    box = [float(number) for number in re.findall(NUMBER, root.get("viewBox") or "")]
+    if len(box) == 4:
+        return box[1] + box[3]
+    match = re.match(rf"\s*({NUMBER})", root.get("height") or "0")
+    return float(match[1]) if match else 0.0

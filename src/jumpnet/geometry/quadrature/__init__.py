@@ -1,0 +1,1 @@
+"""Quadrature on pieces, interfaces and boundaries of a partition."""

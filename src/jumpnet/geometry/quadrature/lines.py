@@ -1,0 +1,155 @@
+"""Quadrature on plane curves: Gauss's rule on the stretches that belong to what is integrated over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import pi
+
+import numpy as np
+
+from jumpnet.geometry.bodies.normball import SpherePatch
+from jumpnet.geometry.bodies.shell import ShellPatch, gradient, values
+from jumpnet.geometry.checks import Floats
+from jumpnet.geometry.curves.arc import ArcPatch, Parametrised
+from jumpnet.geometry.patches import FacePatch, PlanePatch
+from jumpnet.geometry.quadrature.regions import bisected, region_rules, unit_gauss
+from jumpnet.geometry.quadrature.rules import ENDS, SLIVERS, Held, Quadrature, Rule
+from jumpnet.geometry.shape import Patch
+
+ORDERS = (12, 8)
+PANELS = 32
+"""Panels of a closed curve; its nodes at corners are ends of panels too."""
+SHARP = 1e-10
+"""1 - cos of the angle at a node from which on it is a corner: far more than a smooth curve turns by in a hair."""
+GRADED, SHRINK = 8, 0.2
+"""Panels towards the end of a curve, each a fifth of the next: fluxes may be singular there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """A curve over the parameters between its nodes (its corners among them), normals to its right times `sign`."""
+
+    position: Callable[[Floats], Floats]
+    velocity: Callable[[Floats], Floats]
+    nodes: Floats
+    closed: bool
+    sign: float = 1.0
+    corners: Floats = field(default_factory=lambda: np.empty(0))
+
+    def at(self, t: Floats) -> tuple[Floats, Floats, Floats]:
+        """Points, unit normals and speeds."""
+        v = self.velocity(t)
+        speed = np.linalg.norm(v, axis=1)
+        with np.errstate(invalid="ignore"):
+            return self.position(t), self.sign * np.stack([v[:, 1], -v[:, 0]], axis=1) / speed[:, None], speed
+
+
+def path_of(patch: Patch) -> Path | None:
+    """The patch as a curve, None if it is not given as one."""
+    if isinstance(patch, ArcPatch):
+        return _closed(patch.curve, patch.nodes, patch.orientation)
+    if isinstance(patch, SpherePatch):
+        center, radius = patch.center, patch.radius
+        turn = np.linspace(0.0, 2.0 * pi, PANELS + 1)
+        return Path(
+            lambda t: center + radius * np.stack([np.cos(t), np.sin(t)], axis=1),
+            lambda t: radius * np.stack([-np.sin(t), np.cos(t)], axis=1),
+            turn,
+            closed=True,
+        )
+    if isinstance(patch, FacePatch):
+        start, end = patch.lower.copy(), patch.upper.copy()
+        start[patch.axis] = end[patch.axis] = patch.upper[patch.axis] if patch.side > 0 else patch.lower[patch.axis]
+        normal = np.zeros(2)
+        normal[patch.axis] = patch.side
+        return _segment(start, end, normal)
+    if isinstance(patch, PlanePatch):
+        return _clipped(patch)
+    return None
+
+
+def _closed(curve: Parametrised, nodes: Floats, orientation: float) -> Path:
+    """Panels of equal numbers of nodes; corners, and the nodes that crowd at sharp turns, are ends of panels too."""
+    hair = 1e-9 * (nodes[-1] - nodes[0])
+    before, after = (curve.velocity(nodes[1:-1] + side * hair) for side in (-1.0, 1.0))
+    with np.errstate(invalid="ignore"):
+        cosine = np.sum(before * after, axis=1) / (np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1))
+    steps = np.diff(nodes)
+    crowded = steps < 0.6 * steps.max()
+    kept = np.arange(len(nodes)) % max(len(nodes) // PANELS, 1) == 0
+    kept[1:] |= crowded
+    kept[:-1] |= crowded
+    corner = np.concatenate([[True], ~(cosine > 1.0 - SHARP), [False]])
+    kept |= corner
+    kept[-1] = True
+    return Path(curve.position, curve.velocity, nodes[kept], True, orientation, nodes[corner])
+
+
+def _segment(start: Floats, end: Floats, normal: Floats) -> Path:
+    along = end - start
+    right = along[1] * normal[0] - along[0] * normal[1]
+    return Path(
+        lambda t: start + t[:, None] * along,
+        lambda t: np.broadcast_to(along, (len(t), 2)),
+        np.linspace(0.0, 1.0, PANELS // 4 + 1),
+        False,
+        1.0 if right > 0.0 else -1.0,
+        np.array([0.0, 1.0]),
+    )
+
+
+def _clipped(patch: PlanePatch) -> Path | None:
+    """The line of a half-plane inside its box."""
+    (lower, upper), unit = patch.within, patch.unit
+    foot, along = patch.offset * unit, np.array([-unit[1], unit[0]])
+    low, high = -np.inf, np.inf
+    for k in (0, 1):
+        if abs(along[k]) > 1e-14:
+            a, b = sorted(((lower[k] - foot[k]) / along[k], (upper[k] - foot[k]) / along[k]))
+            low, high = max(low, a), min(high, b)
+    return _segment(foot + low * along, foot + high * along, unit) if low < high else None
+
+
+def along(path: Path, held: Held, sign: float) -> Quadrature:
+    """Gauss's rule on the stretches of a curve that are held."""
+
+    def test(t: Floats) -> np.ndarray:
+        x, normals, speed = path.at(t)
+        return held(x, normals) & (speed > 0.0)
+
+    ends = path.nodes
+    middles = (ends[:-1, None] + np.diff(ends)[:, None] * (np.arange(64) + 0.5) / 64).ravel()
+    found = test(middles)
+    change = np.flatnonzero(found[1:] != found[:-1])
+    breaks = bisected(test, middles[change], middles[change + 1])
+    cuts = breaks if path.closed else np.concatenate([ends[:1], breaks, ends[-1:]])
+    panels = np.unique(np.concatenate([ends, breaks, *(_graded(ends, cut) for cut in cuts)]))
+    start, length = panels[:-1], np.diff(panels)
+    kept = (length > 1e-15 * (ends[-1] - ends[0])) & test(start + 0.5 * length)
+    rules = []
+    for order in ORDERS:
+        t, w = unit_gauss(order)
+        x, normals, speed = path.at((start[kept, None] + length[kept, None] * t).ravel())
+        rules.append(Rule(x, speed * (length[kept, None] * w).ravel(), sign * normals))
+    return Quadrature(tuple(rules), relative=ENDS if len(breaks) else 0.0)
+
+
+def _graded(ends: Floats, cut: float) -> Floats:
+    """Places that approach the end of a stretch from both sides."""
+    reach = float(np.diff(ends).max()) * np.power(SHRINK, np.arange(1.0, GRADED + 1.0))
+    places = np.concatenate([cut - reach, cut + reach]).astype(np.float64)
+    return places[(places > ends[0]) & (places < ends[-1])]
+
+
+def zero_line(patch: ShellPatch, held: Held, sign: float) -> Quadrature:
+    """The zero line of a function, by the lines that cross it."""
+    rules = []
+    for rule in region_rules(lambda x: values(patch.field, x) < 0.0, *patch.within):
+        slope = gradient(patch.field, rule.crossings)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            normals = slope / np.linalg.norm(slope, axis=1, keepdims=True)
+            weights = rule.span / np.abs(normals[np.arange(len(slope)), rule.axis.astype(int)])
+        kept = np.isfinite(weights) & held(rule.crossings, normals)
+        rules.append(Rule(rule.crossings[kept], weights[kept], sign * normals[kept]))
+    return Quadrature(tuple(rules), relative=SLIVERS)

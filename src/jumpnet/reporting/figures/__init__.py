@@ -1,0 +1,1 @@
+"""Figures of solutions, one kind each file."""

@@ -1,0 +1,38 @@
+"""What a solution has in closed form, added to what was solved for."""
+
+from dataclasses import replace
+
+from jumpnet.geometry import Partition
+from jumpnet.geometry.quadrature.integrals import over_piece
+from jumpnet.problem import Problem, Supplement
+from jumpnet.solution import Solution
+
+# Of bodies whose quadrature is sampled, where a solution's mean is set.
+MEAN_POINTS = 4096
+
+
+def completed(problem: Problem, found: Solution) -> Solution:
+    """The solution with what it has in closed form: the fields of point sources, and the constant of a given mean."""
+    found = replace(found, supplement=Supplement(0.0, problem.sources))
+    if problem.mean is None:
+        return found
+    mean, error = _mean(found, problem.partition)
+    estimate = found.estimate + error  # the constant is off by as much as the mean
+    return replace(found, supplement=Supplement(problem.mean - mean, problem.sources), estimate=estimate)
+
+
+def _mean(solution: Solution, parts: Partition) -> tuple[float, float]:
+    """The mean over the domain, and how far two rules are apart; bodies in space are sampled at some points, once."""
+    whole, total, error = 0.0, 0.0, 0.0
+    for piece in range(parts.size):
+        rules = over_piece(parts, piece).rules
+        if over_piece(parts, piece).sampled:
+            # Point sources are integrable, but not smooth: for them the better rule.
+            rule = rules[0 if solution.supplement.singular else -1]
+            x, weights = rule.points[:MEAN_POINTS], rule.weights[:MEAN_POINTS]
+            whole += float(rule.weights.sum())
+            total += float(weights @ solution(x, piece)) * float(rule.weights.sum() / weights.sum())
+            continue
+        better, other = (float(rule.weights @ solution(rule.points, piece)) for rule in (rules[0], rules[-1]))
+        whole, total, error = whole + float(rules[0].weights.sum()), total + better, error + abs(better - other)
+    return total / whole, error / whole

@@ -1,0 +1,121 @@
+"""From an answer to a status: what the judge found about it, or why it did not have to be asked.
+
+A direct solve has an estimate of its own, which rests on the saturation assumption and on balances, both checked
+(search.py). That suffices, unless the coefficients vary so much that a residual in one place weighs more than in
+another, or data are not resolved. Every other answer needs the judge.
+"""
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from jumpnet.collocation import Stream
+from jumpnet.engines.trefftz.search import Goal
+from jumpnet.errors import ModelError
+from jumpnet.judge import JudgeOptions, Verdict, judge
+from jumpnet.optim import Status
+from jumpnet.problem import Problem
+from jumpnet.problem.resolution import survey
+from jumpnet.solution import Solution
+
+Verify = bool | Literal["auto"]
+
+# A coefficient that varies more than this within a piece: the method's own estimate is not relied on.
+MOST_VARIATION = 10.0
+# Points at which the variation of u is taken.
+POINTS = 4000
+# Unknowns of the judge, at most, of which finite elements are given four times their own.
+MOST_UNKNOWNS = 400_000
+# What a judged answer may be called; others were interrupted or never began.
+JUDGED = (
+    Status.CONVERGED,
+    Status.TRAINED,
+    Status.STALLED,
+    Status.STEP_LIMIT,
+    Status.TIME_LIMIT,
+    Status.MISSED,
+    Status.UNBALANCED,
+)
+
+
+def checked_verify(verify: object) -> Verify:
+    """`verify` as it was given, if it is one of those that are known."""
+    if verify is True or verify is False or verify == "auto":
+        return verify  # pyright: ignore[reportReturnType]
+    raise ModelError(f'verify is {verify!r}; give "auto", True (always judge) or False (never).')
+
+
+def verified(
+    problem: Problem, found: Solution, goal: Goal, verify: Verify, needed: bool = False, seconds: float = np.inf
+) -> Solution:
+    """The solution with the status that its judged error, or its own estimate, deserves.
+
+    `needed` says that the method's own estimate does not suffice; `seconds` is what the judge may take.
+    """
+    found = _with_data(problem, found)
+    doubts = _doubts(problem, found)
+    skipped = verify == "auto" and found.status.ok and not (doubts or needed or _loose(problem))
+    if verify is False or found.status not in JUDGED or skipped:
+        return found
+    x, piece = problem.partition.sample_interior(POINTS, seed=[found.seed, int(Stream.TEST), 3], method="even")
+    enough = goal.of(found(x, piece))
+    own = min(4 * int(found.settings.get("unknowns", 0)), MOST_UNKNOWNS)
+    most = {dim: max(own, n) for dim, n in JudgeOptions().unknowns.items()}
+    verdict = judge(found, tol=enough, options=JudgeOptions(unknowns=most, seconds=seconds))
+    if needed:
+        doubts = [*doubts, "differences of successive spaces are all that is known"]
+    return _judged(found, verdict, enough, doubts)
+
+
+def _judged(found: Solution, verdict: Verdict, enough: float, doubts: list[str]) -> Solution:
+    """The solution with its verdict."""
+    if not verdict.decided:
+        reasons = [*doubts, verdict.reason]
+        settings = _because(found, reasons)
+        if found.status.ok and doubts:  # what the method estimates by itself was not enough to begin with
+            return replace(found, verdict=verdict, status=Status.UNDECIDED, estimate=np.nan, settings=settings)
+        return replace(found, verdict=verdict, settings=settings)
+    if verdict.estimate <= enough:
+        settings = {name: value for name, value in found.settings.items() if name != "reasons"}
+        return replace(found, verdict=verdict, status=Status.CONVERGED, estimate=verdict.estimate, settings=settings)
+    status = Status.REFUTED if found.status in (Status.CONVERGED, Status.TRAINED) else found.status
+    reason = (
+        f"the error was solved for: {verdict.rms:.1e}, estimate {verdict.estimate:.1e}, where {enough:.1e} would do"
+    )
+    return replace(found, verdict=verdict, status=status, estimate=verdict.estimate, settings=_because(found, [reason]))
+
+
+def _with_data(problem: Problem, found: Solution) -> Solution:
+    """The solution; not converged where data were found that its points do not resolve."""
+    unresolved = survey(problem).unresolved
+    if not unresolved or found.status is not Status.CONVERGED:
+        return found
+    return replace(found, status=Status.UNRESOLVED, estimate=np.nan, settings=_because(found, list(unresolved)))
+
+
+def _doubts(problem: Problem, found: Solution) -> list[str]:
+    """Why the method's own estimate does not suffice."""
+    if not found.status.ok:
+        return []
+    variation = survey(problem).variation
+    worst = int(np.argmax(variation))
+    if variation[worst] > MOST_VARIATION:
+        name = problem.partition.names[worst]
+        return [f"A varies by a factor of {variation[worst]:.1e} in piece {name!r}"]
+    return []
+
+
+def _loose(problem: Problem) -> bool:
+    """Whether the method's own estimate holds but may be far above the error, and the judge can do better.
+
+    On the line the judge takes milliseconds; near resonances (lam < 0) errors are unlike residuals.
+    """
+    if problem.dim == 1:
+        return True
+    x, piece = problem.partition.sample_interior(POINTS // 10, seed=[0, int(Stream.TEST), 4], method="even")
+    return any(bool(np.any(problem.pde(l, x[piece == l])[2] < 0)) for l in np.unique(piece).tolist())
+
+
+def _because(found: Solution, reasons: list[str]) -> dict[str, Any]:
+    return found.settings | {"reasons": [*found.settings.get("reasons", ()), *reasons]}

@@ -1,0 +1,178 @@
+"""`effective_tensor`: the cell problems of a periodic box, one for each direction, and the tensor that they give."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from jumpnet.engines.fem import FEM
+from jumpnet.engines.progress import Progress
+from jumpnet.errors import ProblemError
+from jumpnet.fields import ConstantField, is_zero
+from jumpnet.geometry import Box, Interval, Partition
+from jumpnet.problem import Dirichlet, Jump, Neumann, Periodic, Problem, inputs
+from jumpnet.problem.conditions import Condition, GivenOnBoundary, GivenOnInterface, Pair
+from jumpnet.solution import Solution
+from jumpnet.solution.effective import CONDITIONS, EffectiveTensor, bounds_of
+from jumpnet.solution.quantities import means
+from jumpnet.solving.call import solve
+from jumpnet.solving.verify import Verify
+
+Boundary = Literal["periodic", "linear", "flux", "mixed"]
+
+# The estimate is this many times what the signs of error suggest.
+ROOM = 3.0
+
+
+def effective_tensor(
+    parts: Partition,
+    A: Any = 1.0,
+    jumps: Jump | Mapping[Pair, Jump] = Jump(),
+    *,
+    boundary: Boundary = "periodic",
+    div_A: Any = None,
+    constants: Mapping[str, float] | None = None,
+    tol: float | None = None,
+    seed: int = 0,
+    known: Solution | None = None,
+    resolution: bool = False,
+    method: str | FEM = "auto",
+    time_limit: float | None = None,
+    progress: bool | Progress = False,
+) -> EffectiveTensor:
+    """The effective tensor of a box: T with <A grad u> = T <grad u>, angles for means over the box.
+
+    `parts` is a box cut into pieces; `A` is that of `Problem`, `jumps` may hold contact resistances (`Jump(R=...)`, no
+    v and no w). With `boundary="periodic"` the box is a cell that goes on periodically (its sides may cut pieces).
+    A sample that does not has an apparent tensor: "linear" is u = x_k on the boundary, "flux" is A grad u . n = n_k,
+    "mixed" is u = x_k on the two sides across x_k with the others insulated, as in an experiment; the first is not
+    below and the second not above that of a larger sample.
+
+    For each direction one problem is solved to `tol` (by default 1e-6, of label images 1e-3) by `method`, in at most
+    `time_limit` seconds; `known` may be the solution of a periodic one, with the same `A` and `jumps`, which is then
+    not solved again. With `resolution` the tensor of the label image at half its resolution is computed too; the
+    difference is the result's `resolution`.
+    The result's `bounds` are those of Voigt, Reuss and (of periodic cells) Hashin and Shtrikman; `violated` names those
+    that are broken.
+    """
+    parts = inputs.partition(parts)
+    if not isinstance(parts.domain, Box | Interval):
+        raise ProblemError(f"the domain of a periodic cell is a Box, not a {type(parts.domain).__name__}.")
+    if boundary not in CONDITIONS:
+        raise ProblemError(f'boundary is {boundary!r}; choose "periodic", "linear", "flux" or "mixed".')
+    goal = (1e-6 if parts.pixel is None else 1e-3) if tol is None else tol
+
+    def solved(parts: Partition, verify: Verify) -> list[Solution]:
+        found = []
+        for axis in range(parts.dim):
+            conditions = _conditions(parts, axis, boundary)
+            mean = 0.0 if boundary == "flux" else None
+            problem = Problem(parts, A, boundary=conditions, jumps=jumps, div_A=div_A, constants=constants, mean=mean)
+            if axis == 0:
+                _check_jumps(problem)
+            if verify and known is not None and boundary == "periodic" and _is_cell_problem(known, axis):
+                found.append(known)
+            else:
+                options: dict[str, Any] = {"tol": goal, "seed": seed, "method": method, "verify": verify}
+                options["time_limit"] = time_limit
+                found.append(solve(problem, progress=progress, **options))
+        return found
+
+    result = tensor_of(solved(parts, "auto"), boundary)
+    if not resolution:
+        return result
+    coarse = tensor_of(solved(parts.coarsened(), False), boundary)
+    return replace(result, resolution=float(np.abs(result.tensor - coarse.tensor).max()))
+
+
+def _conditions(parts: Partition, axis: int, boundary: Boundary) -> dict[str, Condition]:
+    """The conditions under which the mean gradient (or, with "flux", the mean flux) is along an axis."""
+    lower, upper = (np.asarray(end, float) for end in parts.bounds)
+    if boundary == "periodic":
+        return {f"x{k + 1}": Periodic(float(upper[k] - lower[k]) * (k == axis)) for k in range(parts.dim)}
+    if boundary == "linear":
+        return {f"x{k + 1}": Dirichlet(f"x{axis + 1}") for k in range(parts.dim)}
+    found: dict[str, Condition] = {f"x{k + 1}": Neumann(0.0) for k in range(parts.dim) if k != axis}
+    for side, sign, end in (("-", -1.0, lower), ("+", 1.0, upper)):
+        found[f"x{axis + 1}{side}"] = Neumann(sign) if boundary == "flux" else Dirichlet(float(end[axis]))
+    return found
+
+
+def tensor_of(solutions: list[Solution], boundary: Boundary = "periodic") -> EffectiveTensor:
+    """The tensor of the solutions of all cell problems, in order."""
+    if boundary != "periodic":
+        return _apparent(solutions, boundary)
+    problem = solutions[0].problem
+    assert problem is not None
+    parts, d = problem.partition, problem.dim
+    lower, upper = (np.asarray(end, float) for end in parts.bounds)
+    face = np.prod(upper - lower) / (upper - lower)
+    through = np.empty((2, d, d))
+    quadrature, relative = 0.0, 0.0
+    for j, solution in enumerate(solutions):
+        for i in range(d):
+            for side, sign in enumerate((-1.0, 1.0)):
+                flux = solution.net_flux(f"x{i + 1}{'-+'[side]}")
+                through[side, i, j] = sign * flux.value / face[i]
+                quadrature = max(quadrature, flux.error / face[i])
+        size = float(np.linalg.norm(upper - lower)) / 4  # of u, about
+        relative = float(np.maximum(relative, solution.estimate / size))  # nan, unknown, stays nan
+    found = through.mean(axis=0)
+    if d == 3 and all(solution._elements is not None for solution in solutions):
+        # Means of the flux over the box are as good as the energy: their error is the square of the gradients'.
+        found = np.stack([means(solution)[1] for solution in solutions], axis=1)
+    asymmetry = float(np.abs(found - found.T).max())
+    across = float(np.abs(through[1] - through[0]).max())
+    bounds = bounds_of(problem)
+    estimate = ROOM * max(asymmetry, across) + quadrature + relative * float(np.abs(found).max())
+    return EffectiveTensor((found + found.T) / 2, asymmetry, estimate, bounds, tuple(solutions))
+
+
+def _apparent(solutions: list[Solution], boundary: Boundary) -> EffectiveTensor:
+    """The tensor of a sample: mean fluxes against mean gradients."""
+    problem = solutions[0].problem
+    assert problem is not None
+    gradients, fluxes, relative = [], [], 0.0
+    for solution in solutions:
+        gradient, flux = means(solution)
+        gradients.append(gradient)
+        fluxes.append(flux)
+        lower, upper = (np.asarray(end, float) for end in problem.partition.bounds)
+        size = float(np.linalg.norm(upper - lower)) / 4 * float(np.abs(gradient).max())  # of u, about
+        relative = float(np.maximum(relative, solution.estimate / size))  # nan, unknown, stays nan
+    found = np.linalg.solve(np.array(gradients), np.array(fluxes)).T  # T G^T = F^T, row by row
+    asymmetry = float(np.abs(found - found.T).max())
+    bounds = replace(bounds_of(problem), hashin_shtrikman=None)  # which are for periodic cells
+    # Samples with insulated sides have tensors that need not be symmetric: that is then no sign of error.
+    doubt = 0.0 if boundary == "mixed" else ROOM * asymmetry
+    estimate = doubt + relative * float(np.abs(found).max())
+    tensor = found if boundary == "mixed" else (found + found.T) / 2
+    return EffectiveTensor(tensor, asymmetry, estimate, bounds, tuple(solutions), boundary)
+
+
+def _is_cell_problem(known: Solution, axis: int) -> bool:
+    """Whether a solution is that of the cell problem along an axis: it rises by the cell's length along it alone."""
+    problem = known.problem
+    if problem is None or problem.mean is None or problem.sources:
+        return False
+    if not all(is_zero(f) for f in problem.f):
+        return False
+    lower, upper = (np.asarray(end, float) for end in problem.partition.bounds)
+    for k in range(problem.dim):
+        side = problem.boundary.get(f"x{k + 1}-")
+        if side is None or side.kind != "periodic":
+            return False
+        v = side.g.function if isinstance(side.g, GivenOnBoundary) else None
+        rise = float(upper[k] - lower[k]) * (k == axis)
+        if not (isinstance(v, ConstantField) and v.number == rise):
+            return False
+    return True
+
+
+def _check_jumps(problem: Problem) -> None:
+    for pair, jump in problem.jumps.items():
+        for name, given in (("v", jump.v), ("w", jump.w)):
+            function = given.function if isinstance(given, GivenOnInterface) else None
+            if function is None or not is_zero(function):
+                raise ProblemError(f"{name} on interface {pair} is not zero; a cell problem has only resistances, R.")

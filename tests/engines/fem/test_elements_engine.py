@@ -1,0 +1,90 @@
+"""Finite elements as an engine: adaptive, in time, and behind everything that the direct solver cannot do."""
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import iv
+
+import jumpnet as jn
+from jumpnet.engines.budget import Budget
+from jumpnet.optim import Status
+
+pytest.importorskip("ngsolve")
+
+
+def with_layer(lam):
+    """u = I_0(sqrt(lam) r) / I_0(sqrt(lam)) in the unit disk: a layer at its boundary."""
+    k = np.sqrt(lam)
+    disk = jn.Partition(jn.Disk((0, 0), 1.0), [])
+    problem = jn.Problem(disk, A=[1.0], lam=[lam], boundary=jn.Dirichlet(1.0))
+    return problem, lambda x: iv(0, k * np.linalg.norm(x, axis=1)) / iv(0, k)
+
+
+def test_elements_are_cut_where_there_is_a_layer():
+    problem, exact = with_layer(1e4)
+    solution = jn.solve(problem, method="fem", tol=1e-4)
+    assert solution.status is Status.CONVERGED
+    x, piece = problem.partition.sample_interior(1000, seed=1)
+    error = np.sqrt(np.mean((solution(x, piece) - exact(x)) ** 2))
+    assert error <= solution.estimate
+    mesh = solution.network.of_cell[0].parts[0][1].field.mesh
+    middle = mesh.points(np.full((1, 2), 1 / 3))[:, 0]
+    rim = np.linalg.norm(middle, axis=1) > 0.9
+    assert mesh.size[rim].mean() < 0.5 * mesh.size[~rim].mean()
+
+
+def test_a_time_limit_brings_what_there_is():
+    problem, _ = with_layer(1e6)
+    jn.solve(with_layer(1.0)[0], method="fem", tol=0.1)  # imports and the mesher's start
+    began = time.process_time()
+    with pytest.warns(jn.JumpnetWarning):
+        solution = jn.solve(problem, method="fem", tol=1e-12, time_limit=3.0)
+    assert time.process_time() - began < 6.0
+    assert solution.status in (Status.TIME_LIMIT, Status.STEP_LIMIT, Status.STALLED)
+    with pytest.raises(jn.JumpnetError, match="time_limit is -1"):
+        jn.solve(problem, time_limit=-1)
+
+
+def test_progress_is_told_space_by_space():
+    heard = []
+    problem, _ = with_layer(10.0)
+    jn.solve(problem, method="fem", tol=1e-3, progress=lambda record, best: heard.append(record.step))
+    assert heard == list(range(1, len(heard) + 1))
+    assert len(heard) >= 2
+
+
+def test_a_failing_direct_solver_does_not_end_a_solve(monkeypatch):
+    def failing(*_, **__):
+        raise KeyError(1)
+
+    monkeypatch.setattr("jumpnet.solving.choice.directly", failing)
+    problem, _ = with_layer(10.0)
+    solution = jn.solve(problem, tol=1e-3)
+    assert solution.status is Status.CONVERGED
+    assert "KeyError" in solution.settings["tried"][0]
+
+
+def test_drawings_with_many_corners_go_to_elements():
+    comb = [(0.0, 0.0)]
+    for k in range(12):
+        x = k / 12
+        comb += [(x, 1.0), (x + 1 / 24, 1.0), (x + 1 / 24, 0.2), (x + 1 / 12, 0.2)]
+    comb += [(1.0, 0.0)]
+    parts = jn.Partition(jn.Polygon(comb), [])
+    solution = jn.solve(jn.Problem(parts, A=[1.0], f=[-1.0], boundary=jn.Dirichlet(0.0)), tol=1e-2)
+    assert "corners" in solution.settings["tried"][0]
+    assert solution.settings["method"].startswith("finite elements")
+
+
+def test_budgets():
+    def level(seconds: float, computed: float) -> Any:
+        return SimpleNamespace(seconds=seconds, computed=computed)
+
+    assert not Budget().forbids(level(1e9, 1e9), False)
+    assert Budget(limit=1.0).forbids(level(0.6, 0.1), True)
+    assert Budget(spend=1.0).forbids(level(0.6, 0.6), False)
+    assert not Budget(spend=1.0).forbids(level(0.6, 0.6), True)
+    assert not Budget(spend=1.0).forbids(level(9.0, 0.1), False), "a busy machine is no reason for another method"

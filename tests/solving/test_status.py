@@ -1,0 +1,118 @@
+"""No wrong answer is called right: statuses, goals, balances and the fall-back on finite elements."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jumpnet as jn
+from jumpnet.engines.trefftz import search
+from jumpnet.engines.trefftz.balance import Imbalance
+from jumpnet.engines.trefftz.search import Goal
+
+ONE = jn.Partition(jn.Interval(0, 1), [])
+
+
+def level(residual: float, value: float, size: float = 1.0) -> Any:
+    """A level with a residual and one value."""
+    rows = SimpleNamespace(rhs=np.full(1, size), weight=np.ones(1), terms=("pde 0",), term=np.zeros(1, int))
+    plan = SimpleNamespace(cells=None)
+    values = np.array([value, -value])
+    return SimpleNamespace(residual=residual, values=values, held_rows=rows, held=np.full(1, residual), plan=plan)
+
+
+def test_levels_that_agree_without_progress_say_nothing() -> None:
+    track = search._Track(Goal(1e-3), None, 5)
+    track.begin(level(5.2e-3, 1.0))
+    track.add(level(5.3e-3, 1.0 + 6e-5))
+    assert not track.met and not np.isfinite(track.estimate) and np.isnan(track.cautious)
+
+
+def test_a_residual_that_falls_by_a_decade_shows_the_error_of_the_level_before() -> None:
+    track = search._Track(Goal(1e-3), None, 5)
+    track.begin(level(1e-2, 1.0))
+    track.add(level(1e-4, 1.001))
+    assert track.estimate == pytest.approx(search.SAFETY * 1e-3 / 1e-2 * 1e-4)
+    assert track.met
+    track.add(level(1e-4, 1.001))  # a search that ends here has the worst constant, undiminished
+    assert track.cautious == pytest.approx(track.estimate)
+
+
+def test_levels_at_rounding_show_their_error_by_their_difference() -> None:
+    track = search._Track(Goal(1e-8), None, 5)
+    track.begin(level(1e-15, 1.0))
+    track.add(level(2e-15, 1.0 + 1e-14))
+    assert track.met and track.estimate == pytest.approx(search.SAFETY * 1e-14, rel=0.1)
+
+
+def test_the_goal_is_relative_to_the_variation() -> None:
+    values = 25.0 + np.array([-1.0, 1.0])
+    assert Goal(1e-3).of(values) == pytest.approx(1e-3)
+    assert Goal(1e-3, atol=0.1).of(values) == 0.1
+    assert Goal(1e-3).of(np.full(2, 25.0)) == pytest.approx(25e-13)
+    assert Goal(1e-3).of(np.array([np.inf, 1.0])) == 0.0
+
+
+def test_an_imbalance_is_granted_its_quadrature() -> None:
+    assert Imbalance("a", 0.8, 0.0, 0.8).exceeds(1e-3)
+    assert not Imbalance("a", 1e-3, 1e-3, 1e-9).exceeds(1e-3)
+    assert not Imbalance("a", 1e-12, 0.0, 1.0).exceeds(1e-30)
+    assert Imbalance("a", np.nan, 0.0, 1.0).exceeds(1e-3)
+
+
+def test_zero_data_have_the_zero_solution() -> None:
+    solution = jn.solve(jn.Problem(ONE, boundary=jn.Dirichlet(0.0)))
+    assert solution.status.ok and np.abs(solution([[0.3]])).max() == 0.0
+
+
+def test_a_coefficient_that_nearly_vanishes_goes_to_elements_on_the_line() -> None:
+    """(A u')' = 1, A = x + c: u = x - log((x + c)/c)/log((1 + c)/c) up to the constants of the boundary values."""
+    c = 1e-8
+    solution = jn.solve(jn.Problem(ONE, A=f"x1 + {c}", f=1.0, boundary=jn.Dirichlet(0.0)), tol=1e-8)
+    x = np.linspace(0.001, 1, 50)
+    exact = x - np.log((x + c) / c) / np.log((1 + c) / c)
+    assert solution.status.ok and len(solution.settings["tried"]) == 2
+    assert np.abs(solution(x[:, None]) - exact).max() < 1e-7
+
+
+def test_a_heated_chip_on_a_board() -> None:
+    """Once called converged with the chip 0.003 above ambient; by balance and finite elements it is 2.907."""
+    pytest.importorskip("ngsolve")
+    pieces = [jn.Box((0, 0), (60, 6)), jn.Box((20, 6), (40, 10)), jn.Box((10, 10), (50, 13))]
+    parts = jn.Partition(jn.Box((0, 0), (60, 40)), pieces)
+    sides = {"x2+": jn.Robin(0.01, 0.25), "x2-": jn.Robin(0.005, 0.125), "x1-": jn.Neumann(), "x1+": jn.Neumann()}
+    problem = jn.Problem(parts, A=[0.026, 0.3, 100.0, 200.0], f=[0, 0, -0.01, 0], boundary=sides)
+    solution = jn.solve(problem, tol=1e-2)
+    assert solution.status.ok and solution.verdict.decided
+    assert solution.mean(2).value - 25 == pytest.approx(2.907, abs=0.01)
+
+
+def test_a_training_is_trained_until_it_is_judged() -> None:
+    problem = jn.manufactured(ONE, u="sin(3*x1)")
+    options: dict[str, Any] = {"model": jn.models.CategoricalEmbedding(dim=1, neurons=15)}
+    assert jn.solve(problem, verify=False, **options).status is jn.Status.TRAINED
+    judged = jn.solve(problem, tol=1e-6, **options)
+    assert judged.status.ok and judged.verdict.rms == pytest.approx(judged.errors().l2, rel=0.5, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"tol": 0.0},
+        {"tol": "small"},
+        {"atol": -1.0},
+        {"verify": "maybe"},
+        {"method": "magic"},
+        {"method": "fem", "preset": "paper"},
+    ],
+)
+def test_wrong_options_are_refused_in_one_sentence(wrong: dict[str, Any]) -> None:
+    with pytest.raises(jn.ModelError, match=next(iter(wrong))):
+        jn.solve(jn.Problem(ONE), **wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"order": 0}, {"size": -1.0}, {"unknowns": 0}])
+def test_wrong_options_of_elements_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(jn.ModelError, match=next(iter(wrong))):
+        jn.FEM(**wrong)
