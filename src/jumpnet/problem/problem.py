@@ -134,7 +134,8 @@ class Problem:
                     f"the problem has no constant {shorten(name)}; its constants are: {listed}. Use the name in "
                     "formulas and give it a value, constants={...}."
                 )
-        return Problem(**(dict(self.given) | {"constants": known | dict(values)}))
+        stated: dict[str, Any] = dict(self.given) | {"constants": known | dict(values)}
+        return Problem(**stated)
 
     @property
     def dim(self) -> int:

@@ -9,20 +9,19 @@ from __future__ import annotations
 import hashlib
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from jumpnet.solving import solve
 from jumpnet.errors import ModelError, ProblemError, SolutionError
-
 from jumpnet.geometry.quadrature.rules import Integral
 from jumpnet.guard.text import shorten
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 from jumpnet.solution.quantities import added_energy
+from jumpnet.solving import solve
 
 Values = Mapping[str, float]
 Quantity = Callable[[Solution], Any] | str | tuple[Any, ...]
@@ -43,8 +42,8 @@ class Family(ABC):
         """Its solution; the options are those of `jn.solve`, on top of the family's own."""
 
     @abstractmethod
-    def measure(self, solution: Solution) -> dict[str, Measured]:
-        """The numbers that are wanted of a solution, by name."""
+    def measure(self, values: Values) -> tuple[Solution, dict[str, Measured]]:
+        """The solution and the numbers that are wanted of it, by name."""
 
     @property
     @abstractmethod
@@ -56,7 +55,7 @@ class Family(ABC):
 class Stated(Family):
     """A family stated in Python: a function of the parameters, or a problem whose formulas use named constants."""
 
-    source: Callable[..., Problem] | Problem
+    source: Callable[..., Any] | Problem
     quantities: Mapping[str, Quantity]
     options: Mapping[str, Any]
 
@@ -71,8 +70,9 @@ class Stated(Family):
     def solve(self, values: Values, **options: Any) -> Solution:
         return solve(self.problem(values), **(dict(self.options) | options))
 
-    def measure(self, solution: Solution) -> dict[str, Measured]:
-        return {name: measured(solution, quantity) for name, quantity in self.quantities.items()}
+    def measure(self, values: Values) -> tuple[Solution, dict[str, Measured]]:
+        solution = self.solve(values)
+        return solution, {name: measured(solution, quantity) for name, quantity in self.quantities.items()}
 
     @property
     def key(self) -> str:

@@ -165,10 +165,10 @@ def sweep(
 ) -> Sweep:
     """Solve a family of problems for many values of its parameters; a table of quantities with errors comes back.
 
-    `problem` is a function of the parameters that returns a `Problem`, a `Problem` whose formulas use named `constants`,
-    or what `jn.read_file` returns: then parameters are the file's constants, of coefficients and of shapes.
+    `problem` is a function of the parameters that returns a `Problem`, a `Problem` whose formulas use `constants`, or
+    what `jn.read_file` returns: then parameters are the file's constants, of coefficients and of shapes.
     `vary` maps names to lists of values or `jn.Span(low, high, count)`. All combinations are solved, or with `samples`
-    so many points of a low-discrepancy sequence (Sobol's, scrambled by `seed`) in the spans.
+    so many points of a low-discrepancy sequence (Sobol's, shifted by `seed`) in the spans.
 
     `quantities` maps names to functions of the solution, or to "mean", ("mean", piece), ("integral", piece), ("energy",
     piece), ("flux", part or (a, b)), ("value", point); of a file they are its own unless given. Those that are not
@@ -221,8 +221,7 @@ def solved(case: Case, stopped: Stopped) -> Record:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", JumpnetWarning)  # the status says what did not converge
-            solution = case.family.solve(case.values)
-            measures = case.family.measure(solution)
+            solution, measures = case.family.measure(case.values)
     except JumpnetError as refused:
         return {"status": "refused", "message": str(refused), "seconds": time.perf_counter() - began}
     return {
@@ -279,7 +278,8 @@ def _samples(vary: Mapping[str, Any], count: int, seed: int) -> Iterator[dict[st
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # balance wants powers of two; any count will do here
-        shares = qmc.Sobol(len(vary), seed=seed).random(count)
+        shares = qmc.Sobol(len(vary), scramble=False).random(count)
+    shares = (shares + np.random.default_rng(seed).random(len(vary))) % 1.0  # shifted: no point on all lower ends
     columns = {}
     for (name, given), share in zip(vary.items(), shares.T, strict=True):
         if isinstance(given, Span):
