@@ -39,14 +39,14 @@ from jumpnet.optim import Status
 from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
 from jumpnet.solution import Solution, load
 from jumpnet.solving import approximate, solve
-from jumpnet.studies import Span, Sweep, effective_tensor, sweep
+from jumpnet.studies import Fit, Span, Sweep, effective_tensor, fit, sweep
 
 __all__ = [
     "Ball", "Box", "Budget", "BudgetError", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid",
-    "ExpressionError", "FEM", "GeometryError", "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning",
+    "ExpressionError", "FEM", "Fit", "GeometryError", "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning",
     "LevelSet", "Mesh",
     "ModelError", "Neumann", "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem",
     "ProblemError", "ProblemFile", "Robin", "Solution", "SolutionError", "Span", "Star", "Status",
-    "Superellipse", "Superquadric", "Sweep", "Verdict", "approximate", "baselines", "charts", "effective_tensor", "judge", "load",
+    "Superellipse", "Superquadric", "Sweep", "Verdict", "approximate", "baselines", "charts", "effective_tensor", "fit", "judge", "load",
     "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve", "sweep",
 ]  # fmt: skip

@@ -1,0 +1,46 @@
+"""How honest the standard deviations of fits are: a disk's conductivity, contact resistance and place, from 50 values.
+
+    python benchmarks/fits.py [SEEDS]
+
+For each seed of the noise the four parameters are fitted; printed is how many estimates lie within three reported
+standard deviations of the truth, all four at once and one by one. Of normal errors 99.7 % do, one by one.
+"""
+
+import sys
+import time
+
+import numpy as np
+
+import jumpnet as jn
+
+TRUTH = {"k": 5.0, "R": 0.05, "a": 0.15, "b": -0.1}
+UNKNOWN = {"k": (2.0, 0.1, 100.0), "R": (0.1, 0.0, 1.0), "a": (0.05, -0.3, 0.4), "b": (0.05, -0.4, 0.3)}
+NOISE = 0.01
+
+
+def plate(k: float, R: float, a: float, b: float) -> jn.Problem:
+    """A disk in a plate between a cold and a warm side."""
+    parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((a, b), 0.4)])
+    sides = {"x1-": jn.Dirichlet(0), "x1+": jn.Dirichlet(1), "x2": jn.Neumann(0)}
+    return jn.Problem(parts, A=[1, k], boundary=sides, jumps=jn.Jump(R=R))
+
+
+def main(seeds: int) -> None:
+    """Fit all seeds and print the coverage."""
+    x = np.random.default_rng(0).uniform(-0.95, 0.95, (50, 2))
+    u = jn.solve(plate(**TRUTH), tol=1e-9)(x)
+    scores = []
+    for seed in range(seeds):
+        began = time.process_time()
+        noise = NOISE * np.random.default_rng(1000 + seed).normal(size=len(u))
+        found = jn.fit(plate, UNKNOWN, jn.Data(x, u + noise), tol=1e-6)
+        scores.append([(found.values[name] - true) / found.deviations[name] for name, true in TRUTH.items()])
+        within = np.abs(scores) < 3
+        words = " ".join(f"{z:+.2f}" for z in scores[-1])
+        seconds = time.process_time() - began
+        done = f"{within.all(axis=1).sum()} of {seed + 1}, one by one {within.sum(axis=0).tolist()}"
+        print(f"seed {seed}: {words}; {found.solves} solves, {seconds:.1f} s CPU; within three: {done}", flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
