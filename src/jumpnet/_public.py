@@ -39,14 +39,14 @@ from jumpnet.optim import Status
 from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
 from jumpnet.solution import Solution, load
 from jumpnet.solving import approximate, solve
-from jumpnet.studies import Fit, Span, Sweep, effective_tensor, fit, sweep
+from jumpnet.studies import Fit, NonlinearProblem, Span, Sweep, effective_tensor, fit, solve_nonlinear, sweep
 
 __all__ = [
     "Ball", "Box", "Budget", "BudgetError", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid",
     "ExpressionError", "FEM", "Fit", "GeometryError", "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning",
     "LevelSet", "Mesh",
-    "ModelError", "Neumann", "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem",
+    "ModelError", "Neumann", "NonlinearProblem", "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem",
     "ProblemError", "ProblemFile", "Robin", "Solution", "SolutionError", "Span", "Star", "Status",
     "Superellipse", "Superquadric", "Sweep", "Verdict", "approximate", "baselines", "charts", "effective_tensor", "fit", "judge", "load",
-    "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve", "sweep",
+    "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve", "solve_nonlinear", "sweep",
 ]  # fmt: skip

@@ -167,7 +167,9 @@ class Problem:
         """The kind of condition on a part, and alpha (n,) and g (n,) of alpha u + beta A grad u . n = g."""
         name = self.partition.part_name(part)
         condition = self.boundary[name]
-        alpha = finite(condition.alpha.value(x), x, f"alpha on {name!r}")
+        seen = getattr(condition.alpha, "seen", None)  # one that depends on the piece too
+        alpha = condition.alpha.value(x) if seen is None else seen(x, labels)
+        alpha = finite(alpha, x, f"alpha on {name!r}")
         if condition.factor:
             alpha = alpha * np.asarray(condition.factor)[labels]
         g = finite(condition.g.value(x, normals, labels), x, f"g on {name!r}")

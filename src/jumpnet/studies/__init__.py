@@ -1,7 +1,8 @@
-"""Loops around `solve`: effective tensors, sweeps over parameters, fits of parameters to data."""
+"""Loops around `solve`: effective tensors, sweeps over parameters, fits to data, problems whose data depend on u."""
 
 from jumpnet.studies.effective import effective_tensor
 from jumpnet.studies.fits import Fit, fit
+from jumpnet.studies.nonlinear import NonlinearProblem, solve_nonlinear
 from jumpnet.studies.sweeps import Span, Sweep, sweep
 
-__all__ = ["Fit", "Span", "Sweep", "effective_tensor", "fit", "sweep"]
+__all__ = ["Fit", "NonlinearProblem", "Span", "Sweep", "effective_tensor", "fit", "solve_nonlinear", "sweep"]

@@ -94,12 +94,13 @@ class Observation:
 class Fit:
     """Estimates: `values` and standard deviations `deviations` by name, and what they rest on.
 
-    `covariance` and `correlation` are matrices in the order of `values`. `noise` is the standard deviation of a
-    measurement of weight 1: as given, or estimated from the `residuals`. `singular_values` are those of the weighted
-    Jacobian for parameters in units of their ranges, over the noise: below 2, a combination of parameters is not
-    determined; `undetermined` names its members. `correlated` are pairs with their correlation. `on_bounds` names
-    estimates at the end of their range. `starts` are all minima found, best first: values and sum of squares. `solution`
-    is that of the problem with the estimates.
+    Deviations are the largest of those at the estimate and at one of them to either side, along the direction that the
+    data determine least: sensitivities change. `covariance` and `correlation` are matrices at the estimate, in the order
+    of `values`. `noise` is the standard deviation of a measurement of weight 1: as given, or estimated from the
+    `residuals`. `singular_values` are those of the weighted Jacobian for parameters in units of their ranges, over the
+    noise: below 2, a combination of parameters is not determined; `undetermined` names its members. `correlated` are
+    pairs with their correlation. `on_bounds` names estimates at the end of their range. `starts` are all minima found,
+    best first: values and sum of squares. `solution` is that of the problem with the estimates.
     """
 
     values: Mapping[str, float]
@@ -293,7 +294,14 @@ class Search:
             return last[t.tobytes()]
 
         found = least_squares(
-            r, t, lambda t: self.jacobian(t, r(t)), bounds=(0.0, 1.0), xtol=1e-9, ftol=1e-12, gtol=1e-13, max_nfev=100
+            r,
+            t,
+            lambda t: self.jacobian(t, r(t)),  # pyright: ignore[reportArgumentType]
+            bounds=(0.0, 1.0),
+            xtol=1e-9,
+            ftol=1e-12,
+            gtol=1e-13,
+            max_nfev=100,
         )
         return found.x, found.fun, np.asarray(found.jac), bool(found.status > 0)
 
@@ -310,13 +318,13 @@ class Search:
         t, r, J, converged = minima[0]
         free = len(r) - len(t)
         s = noise if noise is not None else float(np.sqrt(r @ r / max(free, 1)))
-        known = _worth(J, s)
-        slopes = np.array([one.slope(share) for one, share in zip(self.unknowns, t, strict=True)])
+        known, slopes = _worth(J, s), self._slopes(t)
         names, values = [one.name for one in self.unknowns], self.values(t)
         covariance = slopes[:, None] * known.covariance * slopes
+        deviations = np.maximum(np.sqrt(np.diag(covariance)), self._beside(t, s, known))
         return Fit(
             values=values,
-            deviations=dict(zip(names, np.sqrt(np.diag(covariance)).tolist(), strict=True)),
+            deviations=dict(zip(names, deviations.tolist(), strict=True)),
             covariance=covariance,
             correlation=known.correlation,
             noise=s,
@@ -331,6 +339,29 @@ class Search:
             solution=self.family.solve(values),
             _search=self,
         )
+
+    def _slopes(self, t: np.ndarray) -> np.ndarray:
+        return np.array([one.slope(share) for one, share in zip(self.unknowns, t, strict=True)])
+
+    def _beside(self, t: np.ndarray, noise: float, known: _Worth) -> np.ndarray:
+        """The largest standard deviations at one of them to either side, along the direction that is determined least.
+
+        Where the sensitivities change over that distance, those at the estimate alone promise too much.
+        """
+        largest = np.zeros(len(t))
+        if not (noise > 0 and np.isfinite(known.weakest).all()):
+            return largest
+        for sign in (1.0, -1.0):
+            beside = np.clip(t + sign * known.weakest, 0.0, 1.0)
+            r = self.residuals(beside)
+            try:
+                J = self.jacobian(beside, r)
+            except ModelError:
+                continue
+            if np.isfinite(J).all():
+                found = np.sqrt(np.diag(_worth(J, noise).covariance)) * self._slopes(beside)
+                largest = np.maximum(largest, found)
+        return largest
 
     def _starts(self, count: int, seed: int) -> list[np.ndarray]:
         from scipy.stats import qmc
@@ -389,6 +420,8 @@ class _Worth:
     singular_values: np.ndarray
     undetermined: tuple[int, ...]
     correlated: tuple[tuple[int, int, float], ...]
+    weakest: np.ndarray
+    """One standard deviation along the direction that is determined least."""
 
 
 def _worth(J: np.ndarray, noise: float) -> _Worth:
@@ -409,7 +442,8 @@ def _worth(J: np.ndarray, noise: float) -> _Worth:
     pairs = [
         (a, b, float(correlation[a, b])) for a in range(p) for b in range(a) if abs(correlation[a, b]) > CORRELATED
     ]
-    return _Worth(covariance, correlation, ratio, tuple(members), tuple((b, a, rho) for a, b, rho in pairs))
+    weakest = np.where(weak.any(), np.nan, deviation[-1]) * directions[-1]
+    return _Worth(covariance, correlation, ratio, tuple(members), tuple((b, a, rho) for a, b, rho in pairs), weakest)
 
 
 def _observed(data: Any) -> Sequence[Observation]:
@@ -444,7 +478,8 @@ def _quantity(one: Any) -> Observation:
         raise ModelError(
             f"data has {shorten(one)}; jn.Data(x, u), (quantity, value) or (quantity, value, weight) is wanted."
         )
-    quantity, value, weight = (*one, 1.0)[:3]
+    quantity: Any = one[0]
+    value, weight = (*one[1:], 1.0)[:2]
     checked_quantities({"data": quantity})
     number, factor = np.array([float(value)]), np.array([float(weight)])
     return Observation(number, factor, lambda solution, _: np.array([measured(solution, quantity)[0]]), lambda _: None)
