@@ -298,8 +298,8 @@ class Search:
             t,
             lambda t: self.jacobian(t, r(t)),  # pyright: ignore[reportArgumentType]
             bounds=(0.0, 1.0),
-            xtol=1e-9,
-            ftol=1e-12,
+            xtol=1e-8,
+            ftol=1e-8,
             gtol=1e-13,
             max_nfev=100,
         )

@@ -16,6 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -217,7 +218,7 @@ class NonlinearProblem:
             warnings.simplefilter("ignore", JumpnetWarning)  # derivatives may be negative where the problem is sound
             return Problem(
                 parts,
-                A=[one if isinstance(one, TensorField) else one for one in matrices],
+                A=matrices,
                 lam=[one.lam() for one in sources],
                 f=[one.f() for one in sources],
                 boundary=sides,
@@ -392,13 +393,13 @@ class _Slope(_Numeric):
     exchange: _Exchange
 
     def value(self, x: Array) -> Array:
-        from scipy.spatial import cKDTree
+        from scipy.spatial import KDTree
 
         parts = self.exchange.parts
         labels = np.asarray(parts.label(x)).copy()
         if (lost := labels < 0).any():  # by rounding, outside
             inside, piece = parts.sample_interior(POINTS, seed=0)
-            labels[lost] = piece[cKDTree(inside).query(x[lost])[1]]
+            labels[lost] = piece[KDTree(inside).query(x[lost])[1]]
         return self.seen(x, labels)
 
     def seen(self, x: Array, labels: Any) -> Array:
@@ -559,7 +560,7 @@ class _Run:
 
 def _contraction(steps: Sequence[float]) -> float:
     """By which factor steps became smaller: of the last ones above rounding, the largest."""
-    ratios = [b / a for a, b in zip(steps, steps[1:], strict=False) if a > 1e-13]
+    ratios = [b / a for a, b in pairwise(steps) if a > 1e-13]
     return max(ratios[-2:], default=0.0)
 
 
