@@ -23,7 +23,7 @@ PAGES = [
     "docs/files.md",
     "docs/exchange.md",
     "docs/studies.md",
-    *(f"docs/tutorials/{name}.md" for name in ("image", "trust", "speed", "extending")),
+    *(f"docs/tutorials/{name}.md" for name in ("image", "trust", "speed", "extending", "researcher")),
 ]
 
 

@@ -129,7 +129,9 @@ def test_born_ion(charge):
     """A charge in a sphere, eps 2, in water, eps 80: linear, closed form."""
     q, inner, outer, R = 1.0, 2.0, 80.0, 2.0
     parts = jn.Partition(jn.Ball((0, 0, 0), R), [jn.Ball((0, 0, 0), 1.0)])
-    given = {"sources": [jn.PointSource((0, 0, 0), q)]} if charge == "point" else {"jumps": jn.Jump(w=-q / (4 * np.pi))}
+    sources = [jn.PointSource((0, 0, 0), q)] if charge == "point" else []
+    jumps = jn.Jump(w=0.0 if charge == "point" else -q / (4 * np.pi))
+    far = jn.Dirichlet(q / (4 * np.pi * outer * R))
     solution = jn.solve(
         jn.Problem(parts, A=[outer, inner], boundary=jn.Dirichlet(q / (4 * np.pi * outer * R)), **given)
     )

@@ -95,8 +95,8 @@ def test_robin_conditions_on_a_part_with_two_coefficients():
     parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Box((0, -1), (1, 1))])
     exact = ["1 + x1 + x2", "2*(1 + x1/4 + x2)"]
     problem = jn.manufactured(
-        parts, exact, A=[1.0, 2.0], lam=[1.0, 0.5], K=[1.0, 2.0],
-        boundary={"x1": jn.Dirichlet, "x2": (jn.Robin, "2 + x1")},
+        parts, exact, A=["two/2", "two"], lam=[1.0, 0.5], K=["two/2", "two"],
+        boundary={"x1": jn.Dirichlet, "x2": (jn.Robin, "two + x1")}, constants={"two": 2.0},
     )  # fmt: skip
     for method in ("auto", "fem"):
         assert jn.solve(problem, method=method, tol=1e-8).errors().linf < 1e-7

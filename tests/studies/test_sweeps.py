@@ -109,7 +109,7 @@ def test_wrong_values_are_one_sentence(vary, words):
 def test_wrong_spans_and_quantities():
     for wrong in ((2, 1), (0, np.inf), (0, 1, 1), (0, 1, 5, "log")):
         with pytest.raises(jn.ModelError):
-            jn.Span(*wrong)
+            jn.Span(*wrong)  # pyright: ignore[reportArgumentType]
     with pytest.raises(jn.ModelError, match="give a function of the solution"):
         jn.sweep(layers, {"k": [1.0]}, {"peak": "peak"})
     assert jn.Span(0, 1, 3).values().tolist() == [0.0, 0.5, 1.0] and jn.Span(1e-3, 1e3).values()[-1] == 1e3

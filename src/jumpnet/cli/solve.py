@@ -1,12 +1,17 @@
 """`jumpnet solve`: a problem file, solved, reported and drawn."""
 
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from jumpnet.cli.check import constants_of
 from jumpnet.cli.session import INTERRUPTED, Session, exit_code, output_directory
 from jumpnet.guard import interrupts
 from jumpnet.guard.budget import Budget
+
+if TYPE_CHECKING:
+    from jumpnet.files import ProblemFile
+    from jumpnet.solution import Solution
 
 
 def run(
@@ -20,35 +25,27 @@ def run(
     budget: Budget,
 ) -> int:
     """Read, solve, print the report and the quantities, and write the files if there is a place for them."""
-    from jumpnet.solution.advice import spoken
-
-    with spoken("command"):
-        return _run(session, file, output, settings, options, as_json, allow, budget)
-
-
-def _run(
-    session: Session,
-    file: str,
-    output: str | None,
-    settings: Sequence[str],
-    options: dict[str, Any],
-    as_json: bool,
-    allow: Sequence[str],
-    budget: Budget,
-) -> int:
-    """The same, without saying for whom advice is."""
     from jumpnet.files import read_file
-    from jumpnet.files.outputs import described, results, write
+    from jumpnet.solution.advice import spoken
 
     read = read_file(file, constants_of(settings), allow=allow, budget=budget).with_settings(**options)
     folder = None if output is None else output_directory(output)
-    with interrupts.caught():
+    with spoken("command"), interrupts.caught():
         solution = read.solve(progress=not session.quiet)  # a bar for each way that is tried
     if folder is not None:
         solution.save(folder / f"{read.name}.jumpnet")
         session.keep(folder / f"{read.name}.jumpnet")
     if exit_code(solution.status) == INTERRUPTED or interrupts.asked():
         raise KeyboardInterrupt
+    with spoken("command"):
+        _told(session, read, solution, folder, as_json)
+    return exit_code(solution.status)
+
+
+def _told(session: Session, read: "ProblemFile", solution: "Solution", folder: Path | None, as_json: bool) -> None:
+    """Print the report and the quantities, and write the files if there is a place for them."""
+    from jumpnet.files.outputs import described, results, write
+
     image = read.file.image is not None and read.file.image.resolution
     with session.waiting("quantities" + (", also at half the resolution of the image" if image else "")):
         found = results(read, solution)
@@ -62,4 +59,3 @@ def _run(
             session.alarm(found["alarm"])
         session.say(described(read, solution, found))
         session.say_written()
-    return exit_code(solution.status)

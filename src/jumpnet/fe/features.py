@@ -57,25 +57,26 @@ class PieceFields:
 
 def fields_of(network: object, theta: Float[np.ndarray, " pieces"]) -> PieceFields | None:
     """The field of a network whose features are one field, piece by piece; None of any other."""
-    features = network.of_cell if isinstance(network, Frozen) and network.cells is None else ()
-    families = [one.parts[0][1] for one in features if len(one.parts) == 1]
-    if not families or len(families) != len(features):
+    families = _one_of_each(network)
+    ours = [family for family in families if isinstance(family, FieldFunction)]
+    if not ours or len(ours) < len(families):
         return None
-    first = families[0]
-    for piece, family in enumerate(families):
-        if not (isinstance(first, FieldFunction) and isinstance(family, FieldFunction)):
-            return None
-        if family.field is not first.field or family.piece != piece:
-            return None
-    return PieceFields(first.field, np.asarray(theta, float)) if isinstance(first, FieldFunction) else None
+    if any(family.field is not ours[0].field or family.piece != piece for piece, family in enumerate(ours)):
+        return None
+    return PieceFields(ours[0].field, np.asarray(theta, float))
 
 
 def voxels_of(network: object) -> VoxelField | None:
     """The finite volumes that are the features of a network; None of any other."""
+    families = _one_of_each(network)
+    return families[0].field if families and isinstance(families[0], VoxelFunction) else None
+
+
+def _one_of_each(network: object) -> list[object]:
+    """The one family of functions that each piece has; none where a piece has several, or is cut into cells."""
     features = network.of_cell if isinstance(network, Frozen) and network.cells is None else ()
-    families = [one.parts[0][1] for one in features if len(one.parts) == 1]
-    first = families[0] if families and len(families) == len(features) else None
-    return first.field if isinstance(first, VoxelFunction) else None
+    families: list[object] = [one.parts[0][1] for one in features if len(one.parts) == 1]
+    return families if len(families) == len(features) else []
 
 
 def located(field: Field, x: Float[np.ndarray, "n d"], piece: Int[np.ndarray, " n"]) -> Located:

@@ -256,8 +256,8 @@ class Mesh:
         x = self.vertices[ends]
         longest = np.argmax(np.linalg.norm(x[:, :, 0] - x[:, :, 1], axis=2), axis=1)
         pairs = ends.reshape(-1, 2)
-        _, first, number = np.unique(_keys(pairs), return_index=True, return_inverse=True)
-        _, shared = np.unique(_keys(np.sort(self.same[pairs[first]], axis=1)), return_inverse=True)
+        _, first, number = np.unique(edge_keys(pairs), return_index=True, return_inverse=True)
+        _, shared = np.unique(edge_keys(np.sort(self.same[pairs[first]], axis=1)), return_inverse=True)
         edge = shared[number].reshape(-1, 3)  # periodic images have the same
         cut = np.zeros(int(shared.max()) + 1, bool)
         cut[edge[marked]] = True
@@ -323,9 +323,9 @@ class Mesh:
         here = self.elements[at, corner]
         others = np.stack([self.elements[at, p], self.elements[at, q]], axis=1)
         pairs = np.stack([np.repeat(here, 2), others.ravel()], axis=1)
-        _, first, number = np.unique(_keys(pairs), return_index=True, return_inverse=True)
+        _, first, number = np.unique(edge_keys(pairs), return_index=True, return_inverse=True)
         near = number.reshape(-1, 2) + len(self.same)
-        _, shared = np.unique(_keys(self.same[pairs[first]]), return_inverse=True)
+        _, shared = np.unique(edge_keys(self.same[pairs[first]]), return_inverse=True)
         same = np.concatenate([self.same, shared + self.same.max() + 1])
         eye = np.eye(3)
         c, P, Q = eye[corner], eye[p], eye[q]
@@ -396,9 +396,14 @@ def _alike(share: Float[np.ndarray, "k corners corners"]) -> Iterator[tuple[np.n
         yield share[k], mine
 
 
-def _keys(pairs: Int[np.ndarray, "n 2"]) -> Int[np.ndarray, " n"]:
+def edge_keys(pairs: Int[np.ndarray, "n 2"]) -> Int[np.ndarray, " n"]:
     """One number for each pair of vertices, which are in a fixed order."""
     return pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1]
+
+
+def edge_ends(keys: Int[np.ndarray, " n"]) -> Int[np.ndarray, "n 2"]:
+    """The pairs of vertices that have these keys."""
+    return np.stack([keys >> 32, keys & 0xFFFFFFFF], axis=1)
 
 
 def _names(corners: Int[np.ndarray, "n k"]) -> Int[np.ndarray, " n"]:

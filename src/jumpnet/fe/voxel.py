@@ -115,7 +115,7 @@ def centers(origin: np.ndarray, size: np.ndarray, shape: Sequence[int]) -> Float
 
 def voxels_refused(problem: Problem) -> str:
     """Why finite volumes on voxels cannot take a problem; empty where they can."""
-    if problem.dim != 3 or problem.partition._image is None:
+    if problem.dim != 3 or problem.partition.image is None:
         return "there is no label volume"
     if problem.sources or problem.data is not None:
         return "there are point sources or measured values"

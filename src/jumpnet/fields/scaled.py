@@ -81,7 +81,7 @@ def scaled_field(field: Field, factor: float) -> Any:
     if isinstance(field, ExpressionField):
         e = field.expression
         text = f"({factor!r})*({e.text})"
-        return ExpressionField(Expression.parse_in(text, e.variables, e.constants, what=e.what))
+        return ExpressionField(Expression.parse_in(text, e.variables, dict(e.constants), what=e.what))
     return ScaledField(field, factor)
 
 

@@ -93,8 +93,8 @@ class Builder:
             unnamed = [name for name in partition.names if name not in labels.values()]
             if background is None and unnamed[:1] == [partition.names[0]]:
                 unnamed = unnamed[1:]
-                names, known = [file.background.name, *partition.names[1:]], partition._image
-                partition = Partition(partition.domain, partition.pieces, names)._with_image(known)
+                names, known = [file.background.name, *partition.names[1:]], partition.image
+                partition = Partition(partition.domain, partition.pieces, names).with_image(known)
             if unnamed:
                 raise ProblemError(_without_a_piece(unnamed))
             _ = partition.interfaces

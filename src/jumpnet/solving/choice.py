@@ -58,7 +58,7 @@ def chosen(
     except JumpnetError as refused:
         tried.append(f"finite elements: {refused}")
         cut = direct is None or _cut_short(direct) or Cells.possible(problem.partition)
-        if isinstance(refused, GeometryError) and cut:
+        if isinstance(refused, GeometryError) and cut and (direct is None or whole.left > 0):
             cells = completed(problem, directly(problem, cut=True, budget=Budget(whole.left), **options))
             other = verified(problem, cells, goal, verify, seconds=whole.left)
             tried.append(_line(other, time.perf_counter() - began))
@@ -129,10 +129,7 @@ def by_elements(
             found = completed(problem, improve(enough))
             if found.status is Status.INTERRUPTED:
                 return found
-            try:
-                found = verified(problem, found, goal, verify, needed=problem.dim > 1, seconds=whole.left)
-            except KeyboardInterrupt:
-                return replace(found, status=Status.INTERRUPTED, estimate=np.nan)
+            found = verified(problem, found, goal, verify, needed=problem.dim > 1, seconds=whole.left)
             if found.status is not Status.REFUTED:
                 break
             target *= AIMED

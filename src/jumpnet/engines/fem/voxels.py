@@ -11,7 +11,7 @@ from jumpnet.solution import Solution
 
 def voxel_solution(problem: Problem) -> Solution:
     """The solution on the voxels that the partition was made of; its error is not known yet."""
-    began, image = time.perf_counter(), problem.partition._image
+    began, image = time.perf_counter(), problem.partition.image
     assert image is not None
     cells = image.cells
     field = solve_voxels(problem, cells.pieces, cells.origin, cells.size)

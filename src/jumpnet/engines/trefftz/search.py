@@ -216,7 +216,7 @@ def attempt(
 ) -> Attempt:
     """Grow the features until the estimate meets the tolerance; where that no longer helps, `cut` pieces into cells.
 
-    Without `cut` there is another method to fall back on, and `budget` may end the search early.
+    Without `cut` there is another method to fall back on. `budget` may end the search early, between two levels.
     """
     track = _Track(goal, progress, MOST_LEVELS)
     try:
@@ -224,7 +224,7 @@ def attempt(
             otherwise = not cut or Cells.possible(solver.problem.partition)
             status = _grow(track, solver, otherwise, budget)
         if cut and status not in (Status.CONVERGED, Status.TIME_LIMIT) and Cells.possible(solver.problem.partition):
-            status = _cut(track, solver)
+            status = _cut(track, solver, budget)
     except KeyboardInterrupt:
         if track.best is None:
             raise
@@ -253,11 +253,12 @@ def _grow(track: _Track, solver: DirectSolver, otherwise: bool, budget: Budget) 
             return Status.STALLED
         after = solver.level(plan)
         if after.residual > UNSUITED ** min(stride, 1.0) * last.residual and not track.would_do(after):
-            if not poles:
+            if not poles and not budget.too_late(watch):
                 poles, after = True, _better_with(with_all_poles, after, solver, WITH_POLES)
-            if any(key.kind in BETWEEN_PIECES for key in after.large_terms()):
+            if any(key.kind in BETWEEN_PIECES for key in after.large_terms()) and not budget.too_late(watch):
                 after = _better_with(with_rings, after, solver, WITH_RINGS)
-            if any(key.kind in (*ON_BOUNDARY, *BETWEEN_PIECES) for key in after.large_terms()):
+            walls = any(key.kind in (*ON_BOUNDARY, *BETWEEN_PIECES) for key in after.large_terms())
+            if walls and not budget.too_late(watch):
                 after = _better_with(with_corners, after, solver, WITH_CORNERS)
         slow, patience = (SLOW_WHOLE, PATIENCE_WHOLE) if otherwise else (SLOW, PATIENCE)
         track.add(after, slow)
@@ -280,12 +281,15 @@ def _better_with(
     return found if found.residual < left * level.residual else level
 
 
-def _cut(track: _Track, solver: DirectSolver) -> Status:
+def _cut(track: _Track, solver: DirectSolver, budget: Budget) -> Status:
     """Cells, smaller ones or more functions in them, wherever the residual is large."""
-    cutter = Cutter(solver.problem)
+    cutter, watch = Cutter(solver.problem), Watch()
     track.begin(solver.level(cutter.plan()))
     for _ in range(MOST_LEVELS_CUT):
         assert track.last is not None
+        if budget.forbids(watch, progress=track.idle == 0):
+            return Status.TIME_LIMIT if np.isfinite(budget.limit) else Status.STALLED
+        watch = Watch()
         if not cutter.refine(track.last):
             return Status.STALLED
         plan = cutter.plan()

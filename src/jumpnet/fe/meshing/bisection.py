@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Bool, Int
 
-from jumpnet.fe.mesh import Mesh, _keys
+from jumpnet.fe.mesh import Mesh, edge_ends, edge_keys
 
 EDGES = np.array(list(combinations(range(4), 2)))
 
@@ -37,12 +37,12 @@ def halved(mesh: Mesh, marked: Bool[np.ndarray, " m"]) -> Mesh:
 
 def _named(ends: Int[np.ndarray, "... 2"]) -> Int[np.ndarray, " ..."]:
     """One number for each edge."""
-    return _keys(np.sort(ends.reshape(-1, 2), axis=1)).reshape(ends.shape[:-1])
+    return edge_keys(np.sort(ends.reshape(-1, 2), axis=1)).reshape(ends.shape[:-1])
 
 
 def _images(mesh: Mesh, cut: Int[np.ndarray, " edges"]) -> Int[np.ndarray, " edges"]:
     """The names of edges with the vertices that periodic sides identify taken for one."""
-    return _named(mesh.same[np.stack([cut >> 32, cut & 0xFFFFFFFF], axis=1)])
+    return _named(mesh.same[edge_ends(cut)])
 
 
 def _halved(

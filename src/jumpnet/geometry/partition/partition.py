@@ -62,7 +62,7 @@ class Partition:
     pieces: tuple[Shape, ...]
     names: tuple[str, ...]
     named: tuple[BoundaryPart, ...]
-    _image: LabelImage | None = field(default=None, repr=False, compare=False)
+    image: LabelImage | None = field(default=None, repr=False, compare=False)
 
     def __init__(
         self,
@@ -136,27 +136,27 @@ class Partition:
     @classmethod
     def _of_cells(cls, cells: labelimage.Cells, smooth: bool) -> Partition:
         found = cls(cells.box, labelimage.pieces_of(cells, smooth), cells.names)
-        return found._with_image(LabelImage(cells, smooth))
+        return found.with_image(LabelImage(cells, smooth))
 
-    def _with_image(self, image: LabelImage | None) -> Partition:
+    def with_image(self, image: LabelImage | None) -> Partition:
         """The same with the image that it was made of, for those who have just made it."""
-        object.__setattr__(self, "_image", image)
+        object.__setattr__(self, "image", image)
         return self
 
     @property
     def pixel(self) -> tuple[float, ...] | None:
         """The size of a pixel of the label image that the pieces were made of; None where there was none."""
-        image = self._image
+        image = self.image
         return None if image is None else tuple(float(length) for length in image.cells.size)
 
     def coarsened(self) -> Partition:
         """The pieces of the same label image at half its resolution: how a result changes tells what pixels cost."""
-        image = self._image
+        image = self.image
         if image is None:
             raise GeometryError("the partition was not made of a label image, or it was stored since; make it anew.")
         cells = labelimage.coarsened(image.cells)
         made = Partition(cells.box, labelimage.pieces_of(cells, image.smooth), self.names)
-        return made._with_parts(self.named)._with_image(LabelImage(cells, image.smooth))
+        return made._with_parts(self.named).with_image(LabelImage(cells, image.smooth))
 
     def __repr__(self) -> str:
         return f"Partition({self.domain!r}, {self.size} pieces)"
