@@ -67,7 +67,7 @@ def test_fluxes_weights_starts_profiles_and_files(tmp_path):
     assert fit.values["k"] == pytest.approx(3.0, rel=1e-6) and len(fit.starts) == 3
     # d flux/dk = 1/(k + 1)^2 = 1/16, d u(1/2)/dk = 1/32: information 1/16^2 + 4/16^2 + 1/32^2.
     assert fit.deviations["k"] == pytest.approx(1e-3 / np.sqrt(5 / 256 + 1 / 1024), rel=2e-3)
-    k, chi2 = fit.profile("k", 3, 1.0)
+    _, chi2 = fit.profile("k", 3, 1.0)
     np.testing.assert_allclose(chi2, [1, 0, 1], atol=0.02)
     fit.plot(tmp_path / "fit.png", profiles=False)
     assert (tmp_path / "fit.png").exists()

@@ -114,7 +114,7 @@ def test_a_plane_problem_with_lam_u_squared_is_judged():
 
 
 def test_wrong_input_is_one_sentence():
-    with pytest.raises(jn.ModelError, match="jn.NonlinearProblem"):
+    with pytest.raises(jn.ModelError, match="needs a jn"):
         jn.solve_nonlinear(jn.Problem(ROD))  # pyright: ignore[reportArgumentType]
     with pytest.raises(jn.JumpnetError, match="v2"):
         jn.solve_nonlinear(jn.NonlinearProblem(ROD, A="1 + v2"))
@@ -132,9 +132,7 @@ def test_born_ion(charge):
     sources = [jn.PointSource((0, 0, 0), q)] if charge == "point" else []
     jumps = jn.Jump(w=0.0 if charge == "point" else -q / (4 * np.pi))
     far = jn.Dirichlet(q / (4 * np.pi * outer * R))
-    solution = jn.solve(
-        jn.Problem(parts, A=[outer, inner], boundary=jn.Dirichlet(q / (4 * np.pi * outer * R)), **given)
-    )
+    solution = jn.solve(jn.Problem(parts, A=[outer, inner], boundary=far, jumps=jumps, sources=sources))
     x, _ = parts.sample_interior(500, seed=1)
     r = np.linalg.norm(x, axis=1)
     inside = q / (4 * np.pi * outer) + (q / (4 * np.pi * inner) * (1 / r - 1) if charge == "point" else 0.0)

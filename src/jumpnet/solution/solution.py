@@ -46,8 +46,8 @@ class Solution:
     `estimate` is the estimated root mean square error, nan where there is none. `partition` is None after loading a
     file whose geometry was a callable: then name the piece of each point. `supplement` is what is added to the network
     in closed form: a constant, and the fields of point sources. `verdict` is what the judge found about the error
-    (`jumpnet.Verdict`), None where it was not asked. `factors` multiply all of that in each piece, where they are given:
-    the partition coefficients K, as u/K is what was solved for.
+    (`jumpnet.Verdict`), None where it was not asked. `factors`, where there are any, multiply all of that in each
+    piece: the partition coefficients K, as u/K is what was solved for.
     """
 
     network: Network | Frozen
@@ -329,7 +329,7 @@ class Solution:
         )
 
     def potential(self) -> "Solution":
-        """The solution w = u/K of the problem without partition coefficients (`Problem.K`); itself where there are none.
+        """The solution w = u/K of the problem without partition coefficients (`Problem.K`); itself where K is 1.
 
         Example: `solution.potential().jump(x)` is zero up to v and R where u itself jumps by the ratio of the K.
         """

@@ -95,8 +95,8 @@ class Fit:
     """Estimates: `values` and standard deviations `deviations` by name, and what they rest on.
 
     Deviations are the largest of those at the estimate and at one of them to either side, along the direction that the
-    data determine least: sensitivities change. `covariance` and `correlation` are matrices at the estimate, in the order
-    of `values`. `noise` is the standard deviation of a measurement of weight 1: as given, or estimated from the
+    data determine least: sensitivities change. `covariance` and `correlation` are matrices at the estimate, in the
+    order of `values`. `noise` is the standard deviation of a measurement of weight 1: as given, or estimated from the
     `residuals`. `singular_values` are those of the weighted Jacobian for parameters in units of their ranges, over the
     noise: below 2, a combination of parameters is not determined; `undetermined` names its members. `correlated` are
     pairs with their correlation. `on_bounds` names estimates at the end of their range. `starts` are all minima found,

@@ -1,12 +1,16 @@
 """Problems whose data depend on u: a sequence of linear ones, each solved and the last one judged.
 
-With s(x, u) = lam(x, u) u + f(x, u) the equation is div(A(x, u) grad u) = s(x, u). About a state u0, Newton's method asks
+With s(x, u) = lam(x, u) u + f(x, u) the equation is div(A(x, u) grad u) = s(x, u). About a state u0, Newton's method
+asks
 
     div(A(x, u0) grad u) - s_u(x, u0) u = s(x, u0) - s_u(x, u0) u0,
 
-and on the boundary alpha u + A grad u . n = g, with b(x, u) = alpha(x, u) u - g(x, u), becomes b_u(u0) u + A grad u . n =
-b_u(u0) u0 - b(u0). The dependence of A and of a contact resistance R on u is taken at u0, as its derivative would not
-leave an elliptic problem of this form: there the steps contract by a factor, which is measured and counted in the error.
+and on the boundary alpha u + A grad u . n = g, with b(x, u) = alpha(x, u) u - g(x, u), becomes
+
+    b_u(x, u0) u + A grad u . n = b_u(x, u0) u0 - b(x, u0).
+
+A and a contact resistance R are taken at u0, as their derivatives would not leave an elliptic problem of this form:
+there the steps contract by a factor, which is measured and counted in the error.
 
 The last solution is judged with the problem linearised about itself, whose residual is that of the nonlinear problem.
 """
@@ -55,6 +59,7 @@ GROWN, HALVINGS = 1.5, 6
 SLOW = 0.95
 # Points at which steps are measured.
 POINTS = 2000
+NOTHING, CONTINUOUS = Dirichlet(0.0), Jump()
 
 
 class State:
@@ -177,8 +182,8 @@ class NonlinearProblem:
 
     The arguments are those of `Problem`: formulas may use `u` besides x1, x2, ..., and callables take (x, u). So may
     `A` (a number, formula or callable, or a matrix of these), `lam`, `f`, `g` of `Neumann`, `alpha` and `g` of `Robin`,
-    and `R` of `Jump`, for which u is the mean of both sides. Values on `Dirichlet` and `Periodic` sides, v and w do not.
-    The equation is div(A(x, u) grad u) - lam(x, u) u = f(x, u). Solve it with `jn.solve_nonlinear`.
+    and `R` of `Jump`, for which u is the mean of both sides. Values on `Dirichlet` and `Periodic` sides, v and w do
+    not. The equation is div(A(x, u) grad u) - lam(x, u) u = f(x, u). Solve it with `jn.solve_nonlinear`.
 
     Example: `jn.NonlinearProblem(parts, A="1 + u", boundary={"left": jn.Dirichlet(0), "right": jn.Neumann("-u**4")})`.
     """
@@ -187,8 +192,8 @@ class NonlinearProblem:
     A: Any = 1.0
     lam: Any = 0.0
     f: Any = 0.0
-    boundary: Condition | Mapping[str, Condition] = Dirichlet(0.0)
-    jumps: Jump | Mapping[Pair, Jump] = Jump()
+    boundary: Condition | Mapping[str, Condition] = NOTHING
+    jumps: Jump | Mapping[Pair, Jump] = CONTINUOUS
     exact: Any = None
     sources: Sequence[Any] = ()
     K: Any = 1.0
@@ -456,14 +461,14 @@ def solve_nonlinear(
 ) -> Solution:
     """Solve a problem whose data depend on u: linear problems one after the other, the last solution judged.
 
-    `start` is where to begin: a number, a formula or a callable, or one for each piece, or a solution. Where that is too
-    far from the solution, `continuation=("load", [0.1, 0.3, 1.0])` solves for these values of a constant of the problem
+    `start` is where to begin: a number, a formula or a callable, or one for each piece, or a solution. Where that is
+    too far from the solution, `continuation=("load", [0.1, 0.3, 1.0])` solves for these values of a constant of the problem
     one after the other, each from the one before. Steps that grow are halved. `progress` is called with (step, its size
     relative to the variation of u). Further options are those of `jn.solve`, which solves the linear problems.
 
     Returns:
-        A `Solution` whose `problem` is the linear one about itself: fluxes, balances and the judge's verdict are those of
-        the nonlinear problem. Its estimate holds the error that the iteration leaves.
+        A `Solution` whose `problem` is the linear one about itself: fluxes, balances and the judge's verdict are those
+        of the nonlinear problem. Its estimate holds the error that the iteration leaves.
         `solution.settings["nonlinear"]` has the steps.
 
     Example:
