@@ -2,8 +2,9 @@
 
     python benchmarks/fits.py [SEEDS] [rod]
 
-With `rod` two layers on the line instead, which are a matter of seconds. For each seed of the noise the four parameters are fitted; printed is how many estimates lie within three reported
-standard deviations of the truth, all four at once and one by one. Of normal errors 99.7 % do, one by one.
+With `rod` two layers on the line instead, which are a matter of minutes. For each seed of the noise the parameters are
+fitted; printed is how many estimates lie within three reported standard deviations of the truth, all at once and one by
+one. Of normal errors 99.7 % do, one by one.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """`jumpnet reproduce`: prints, keeps, goes on; in this process and in others."""
 
-import os
 import csv
+import os
 import re
 
 import pytest

@@ -91,6 +91,24 @@ right = { kind = "dirichlet", g = 1 }
 """
 
 
+def test_a_file_has_its_own_data_and_the_command_finds_the_constant(tmp_path, capsys):
+    import json
+
+    from jumpnet.cli.fit import run
+    from jumpnet.cli.session import Session
+    from jumpnet.guard.budget import Budget
+
+    path = tmp_path / "rod.toml"
+    path.write_text(
+        FILE + "[[data]]\npoints = [[0.5], [1.5]]\nvalues = [0.375, 0.875]\n[fit]\nunknown = { k = [1, 0.01, 100] }\n"
+    )
+    assert jn.fit(jn.read_file(path), {"k": (1, 0.01, 100)}).values["k"] == pytest.approx(3.0, rel=1e-5)
+    assert run(Session(), str(path), [], {"noise": 1e-3}, str(tmp_path / "out"), [], False, [], Budget()) == 0
+    assert json.loads((tmp_path / "out/fit.json").read_text())["values"]["k"] == pytest.approx(3.0, rel=1e-5)
+    with pytest.raises(jn.ModelError, match="NAME=START:LOW:HIGH"):
+        run(Session(), str(path), ["k=1:2"], {}, None, [], False, [], Budget())
+
+
 @pytest.mark.parametrize(
     ("unknown", "data", "words"),
     [

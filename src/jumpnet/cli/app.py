@@ -324,6 +324,42 @@ def sweep(
     raise typer.Exit(run(ctx.obj, file, options, output, set_ or [], json, allow or [], _budget(seconds, gigabytes)))
 
 
+@app.command(epilog="Example: jumpnet fit plate.toml --unknown k=1:1e-3:1e3 -o out")
+def fit(
+    ctx: typer.Context,
+    file: File,
+    unknown: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--unknown",
+            metavar="NAME=START:LOW:HIGH",
+            help="A constant to find, instead of the file's [fit]; repeatable.",
+        ),
+    ] = None,
+    noise: Annotated[
+        float | None,
+        typer.Option("--noise", parser=_positive, metavar="S", help="The standard deviation of a measured value."),
+    ] = None,
+    starts: Annotated[
+        int | None, typer.Option("--starts", parser=_whole(1, 1000), metavar="N", help="Begin at so many places.")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="DIR", help="Directory for the files.")
+    ] = None,
+    set_: Set = None,
+    json: Json = False,
+    allow: Allow = None,
+    seconds: Seconds = None,
+    gigabytes: Gigabytes = None,
+) -> None:
+    """Find constants of a problem file from the values that it measured; with standard deviations."""
+    from jumpnet.cli.fit import run
+
+    options = {"noise": noise, "starts": starts}
+    budget = _budget(seconds, gigabytes)
+    raise typer.Exit(run(ctx.obj, file, unknown or [], options, output, set_ or [], json, allow or [], budget))
+
+
 @app.command(epilog="Example: jumpnet report out/plate.jumpnet -o plate.html")
 def report(
     ctx: typer.Context,

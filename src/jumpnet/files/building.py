@@ -145,7 +145,7 @@ class Builder:
                 self._jumps(),
                 exact=exact,
                 sources=self._sources(),
-                data=self._data(),
+                data=self.data(),
                 mean=None if self.file.mean is None else self.scope.number(self.file.mean, "mean"),
                 K=K,
             )
@@ -179,7 +179,8 @@ class Builder:
             for k, entry in enumerate(self.file.sources)
         ]
 
-    def _data(self) -> list[Data]:
+    def data(self) -> list[Data]:
+        """The measured values."""
         found = []
         for k, entry in enumerate(self.file.data):
             key = f"data[{k}]"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from jumpnet.errors import ProblemError
 from jumpnet.files.errors import quantity_errors
 from jumpnet.files.problemfile import Origin, ProblemFile, read_as_file
-from jumpnet.problem import Problem
+from jumpnet.problem import Data, Problem
 from jumpnet.solution import Solution
 from jumpnet.studies.family import Family, Measured, Quantity, Values, digest, measured
 
@@ -24,6 +24,8 @@ class FileFamily(Family):
     quantities: Mapping[str, Quantity] | None
     options: Mapping[str, Any]
     settings: Mapping[str, Any]
+    measuring: bool = False
+    """Whether the file's data are what a fit compares with, and no equations of its problem."""
 
     def read(self, values: Values) -> ProblemFile:
         """The file with these constants."""
@@ -33,7 +35,14 @@ class FileFamily(Family):
                 raise ProblemError(f"the constant {name!r} is {value}; a finite number is wanted.")
         constants = {**o.constants, **values}
         found = read_as_file(o.text, constants, name=o.name, folder=o.folder, allowed=o.allowed, budget=o.budget)
+        if self.measuring and found.problem.data is not None:
+            stated: dict[str, Any] = {**found.problem.given, "data": ()}
+            found = replace(found, problem=Problem(**stated))
         return found.with_settings(**self.settings)
+
+    def data(self) -> tuple[FileFamily, list[Data]]:
+        """The family for a fit, whose problems are without the file's measured values, and these."""
+        return replace(self, measuring=True), self.read({}).builder.data()
 
     def problem(self, values: Values) -> Problem:
         return self.read(values).problem

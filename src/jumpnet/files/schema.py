@@ -13,6 +13,7 @@ heat                   fluxes are given as heat flow, -A grad u
 [[sources]]            point sources: x, q
 [[data]]               measured values: points, values, weight
 [solve]                tol, atol, time_limit, method, verify, seed, trials
+[fit]                  unknown constants with their bounds, to be found from the data; noise, starts
 [probes.NAME]          points, or a line
 [quantities.NAME]      flux, mean, integral, energy, effective
 """
@@ -191,6 +192,14 @@ class SolveEntry(Entry):
     steps: int | None = Field(default=None, ge=1, le=100_000, description="of a training")
 
 
+class FitEntry(Entry):
+    """Constants to be found from the measured values: what `jn.fit` is told."""
+
+    unknown: dict[str, list[Number]] = Field(min_length=1, max_length=20, description="NAME = [start, low, high]")
+    noise: Number | None = Field(default=None, description="the standard deviation of a value of weight 1")
+    starts: int = Field(default=1, ge=1, le=1000, description="begin at so many points of the bounds")
+
+
 class Line(Entry):
     """Points at equal distances from one end to the other."""
 
@@ -260,6 +269,7 @@ class File(Entry):
     sources: list[SourceEntry] = Field(default=[], max_length=MOST_ENTRIES)
     data: list[DataEntry] = Field(default=[], max_length=MOST_ENTRIES)
     solve: SolveEntry = Field(default=SolveEntry())
+    fit: FitEntry | None = Field(default=None, description="for `jumpnet fit`")
     probes: dict[Name, Probe] = Field(default={}, max_length=MOST_ENTRIES)
     quantities: dict[Name, AnyQuantity] = Field(default={}, max_length=MOST_ENTRIES)
 

@@ -166,7 +166,7 @@ class Fit:
 def fit(
     problem: Any,
     unknown: Mapping[str, Any],
-    data: Any,
+    data: Any = None,
     *,
     noise: float | None = None,
     starts: int = 1,
@@ -181,7 +181,7 @@ def fit(
     logarithm is varied.
     `data` is a `jn.Data(x, u)` or a list of such and of (quantity, value) or (quantity, value, weight), with quantities
     as in `jn.sweep`: ("flux", "top"), ("mean", piece), or a function of the solution. Weights are the inverse of
-    relative standard deviations.
+    relative standard deviations. A file has its own, `[[data]]`, unless others are given.
     `noise` is the standard deviation of a value of weight 1; without it, it is estimated from the residuals.
     `starts` begins the search at so many points of a low-discrepancy sequence in the bounds, the first where `unknown`
     says. Further options are those of `jn.solve` (`tol` is 1e-7 unless given).
@@ -205,6 +205,10 @@ def fit(
     if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
         raise ModelError(f"starts is {starts!r}; a whole number, at least 1, is wanted.")
     family = family_of(problem, {}, {"tol": TOL, **options})
+    own = getattr(family, "data", None)
+    if own is not None:
+        family, kept = own()
+        data = kept if data is None else data
     unknowns = tuple(Unknown.of(name, given) for name, given in unknown.items())
     search = Search(family, unknowns, tuple(_observed(data)))
     if search.count < len(unknowns) + (noise is None):
