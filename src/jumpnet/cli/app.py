@@ -333,7 +333,7 @@ def fit(
         typer.Option(
             "--unknown",
             metavar="NAME=START:LOW:HIGH",
-            help="A constant to find, instead of the file's [fit]; repeatable.",
+            help="A constant to find, instead of those of [fit]; repeatable.",
         ),
     ] = None,
     noise: Annotated[

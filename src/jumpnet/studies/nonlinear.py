@@ -463,8 +463,8 @@ def solve_nonlinear(
 
     `start` is where to begin: a number, a formula or a callable, or one for each piece, or a solution. Where that is
     too far from the solution, `continuation=("load", [0.1, 0.3, 1.0])` solves for these values of a constant of the
-    problem one after the other, each from the one before. Steps that grow are halved. `progress` is called with (step, its size
-    relative to the variation of u). Further options are those of `jn.solve`, which solves the linear problems.
+    problem one after the other, each from the one before. Steps that grow are halved. `progress` is called with (step,
+    its size relative to the variation of u). Further options are those of `jn.solve`, which solves the linear problems.
 
     Returns:
         A `Solution` whose `problem` is the linear one about itself: fluxes, balances and the judge's verdict are those
