@@ -25,7 +25,7 @@ def coarse_figures(monkeypatch):
 def blank_images(monkeypatch):
     """Files of figures without the figures, which take long to lay out; tests/reporting looks at them."""
     blank = b"\x89PNG\r\n\x1a\n" + bytes(2000)
-    for module in ("canvas", "page"):
+    for module in ("figures.canvas", "page.page"):
         monkeypatch.setattr(f"jumpnet.reporting.{module}.image", lambda figure, kind="png", finer=1.0: blank)
 
 
