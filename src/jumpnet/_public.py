@@ -41,14 +41,15 @@ from jumpnet.optim import Status
 from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
 from jumpnet.solution import Solution, load
 from jumpnet.solving import approximate, solve
-from jumpnet.studies import effective_tensor
+from jumpnet.studies import Fit, NonlinearProblem, Span, Sweep, effective_tensor, fit, solve_nonlinear, sweep
 
 __all__ = [
     "Ball", "Box", "Budget", "BudgetError", "Collocation", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid",
-    "ExpressionError", "FEM", "GeometryError", "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning",
-    "LevelSet", "Mesh",
-    "ModelError", "Network", "Neumann", "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem",
-    "ProblemError", "ProblemFile", "Robin", "Solution", "SolutionError", "Star", "Status", "Stream", "Superellipse",
-    "Superquadric", "Trefftz", "Verdict", "approximate", "baselines", "charts", "collocate", "effective_tensor",
-    "judge", "load", "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve",
+    "ExpressionError", "FEM", "Fit", "GeometryError", "HalfSpace", "Interval", "Jump", "JumpnetError",
+    "JumpnetWarning", "LevelSet", "Mesh", "ModelError", "Network", "Neumann", "NonlinearProblem", "Partition",
+    "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem", "ProblemError", "ProblemFile", "Robin",
+    "Solution", "SolutionError", "Span", "Star", "Status", "Stream", "Superellipse", "Superquadric", "Sweep",
+    "Trefftz", "Verdict", "approximate", "baselines", "charts", "collocate", "effective_tensor", "fit", "judge",
+    "load", "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve", "solve_nonlinear",
+    "sweep",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+import jumpnet as jn
 from jumpnet.errors import JumpnetError
 from jumpnet.experiments import running
 from jumpnet.experiments.reproduction import Reproduction, Wanted
@@ -62,8 +63,25 @@ def test_a_worker_killed_in_mid_run_loses_nothing(cluster, tmp_path):
     assert workers[0].wait(10) == -signal.SIGKILL and workers[1].poll() is None
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_sweep_on_a_cluster_is_the_same_table_bit_for_bit(cluster, tmp_path):
+    address, workers = cluster
+    parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((-0.4, 0), 0.3), jn.Disk((0.4, 0), 0.3)])
+    problem = jn.Problem(parts, A=[1, "k", "k"], boundary=jn.Dirichlet("x1"), constants={"k": 1})
+    vary, wanted = {"k": jn.Span(1e-2, 1e3, 12)}, {"through": ("flux", "right"), "mean": ("mean", 1)}
+
+    def killing(done, total, left):
+        if done == 1:
+            workers[0].send_signal(signal.SIGKILL)
+
+    table = jn.sweep(problem, vary, wanted, cluster=address, progress=killing)
+    assert table.ok and table.to_csv() == jn.sweep(problem, vary, wanted).to_csv()
+    assert workers[0].wait(10) == -signal.SIGKILL
+
+
 def test_no_scheduler_is_said_in_one_sentence(monkeypatch):
-    monkeypatch.setattr(running, "PATIENCE", "1s")
+    monkeypatch.setattr("jumpnet.studies.running.PATIENCE", "1s")
     with pytest.raises(JumpnetError, match="dask scheduler"):
         list(running.on_cluster([], "tcp://127.0.0.1:9"))
 

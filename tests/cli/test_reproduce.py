@@ -1,6 +1,7 @@
 """`jumpnet reproduce`: prints, keeps, goes on; in this process and in others."""
 
 import csv
+import os
 import re
 
 import pytest
@@ -84,9 +85,13 @@ def test_a_process_of_its_own_gives_what_this_process_gives():
     assert elsewhere == alone
 
 
-def test_a_worker_that_dies_is_said_in_one_sentence(monkeypatch):
-    import os
+class Fatal:
+    """What ends the process that reads it."""
 
-    monkeypatch.setattr(running, "_run", os._exit)
+    def __reduce__(self):
+        return os._exit, (9,)
+
+
+def test_a_worker_that_dies_is_said_in_one_sentence():
     with pytest.raises(running.WorkerError, match="what was done is kept"):
-        list(running.in_processes([9], 1))  # pyright: ignore[reportArgumentType]
+        list(running.in_processes([Fatal()], 1))  # pyright: ignore[reportArgumentType]

@@ -85,6 +85,7 @@ def check_covered(problem: Problem) -> None:
     """ModelError for what these elements do not have."""
     without = {
         "contact resistances": any(not is_zero(jump.R) for jump in problem.jumps.values()),
+        "partition coefficients": problem.partitioned,
         "periodic sides": any(condition.kind == "periodic" for condition in problem.boundary.values()),
         "point sources": bool(problem.sources),
         "measured data": problem.data is not None,

@@ -272,6 +272,94 @@ def solve(
     raise typer.Exit(run(ctx.obj, file, output, set_ or [], options, json, allow or [], budget))
 
 
+@app.command(epilog="Example: jumpnet sweep plate.toml --vary k=1e-3:1e4:50 -o out")
+def sweep(
+    ctx: typer.Context,
+    file: File,
+    vary: Annotated[
+        list[str],
+        typer.Option(
+            "--vary",
+            metavar="NAME=LOW:HIGH:COUNT",
+            help="A constant of the file and its values, or NAME=A,B,C; repeatable: all combinations. Equal ratios "
+            "where the ends differ by a factor of 100 or with :log, else equal steps.",
+        ),
+    ],
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            "--samples",
+            parser=_whole(1, 10**6),
+            metavar="N",
+            help="Low-discrepancy points instead of all combinations.",
+        ),
+    ] = None,
+    seed: Seed = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", parser=_whole(1), metavar="N", help="Processes; by default one on each core."),
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", metavar="ADDRESS", help="Run on this dask.distributed scheduler instead.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Compute also what is in the directory already.")] = False,
+    tol: Annotated[
+        float | None,
+        typer.Option("--tol", parser=_positive, metavar="TOL", help="Instead of the file's."),
+    ] = None,
+    output: Directory = "sweep-output",
+    set_: Set = None,
+    json: Json = False,
+    allow: Allow = None,
+    seconds: Seconds = None,
+    gigabytes: Gigabytes = None,
+) -> None:
+    """Solve a problem file for many values of its constants; a table of its quantities with errors, and a picture.
+
+    Each result is kept in the directory: the same command goes on where it was interrupted.
+    """
+    from jumpnet.cli.sweep import Options, run
+
+    options = Options(vary, samples, seed, jobs, cluster, again, tol)
+    raise typer.Exit(run(ctx.obj, file, options, output, set_ or [], json, allow or [], _budget(seconds, gigabytes)))
+
+
+@app.command(epilog="Example: jumpnet fit plate.toml --unknown k=1:1e-3:1e3 -o out")
+def fit(
+    ctx: typer.Context,
+    file: File,
+    unknown: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--unknown",
+            metavar="NAME=START:LOW:HIGH",
+            help="A constant to find, instead of those of [fit]; repeatable.",
+        ),
+    ] = None,
+    noise: Annotated[
+        float | None,
+        typer.Option("--noise", parser=_positive, metavar="S", help="The standard deviation of a measured value."),
+    ] = None,
+    starts: Annotated[
+        int | None, typer.Option("--starts", parser=_whole(1, 1000), metavar="N", help="Begin at so many places.")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="DIR", help="Directory for the files.")
+    ] = None,
+    set_: Set = None,
+    json: Json = False,
+    allow: Allow = None,
+    seconds: Seconds = None,
+    gigabytes: Gigabytes = None,
+) -> None:
+    """Find constants of a problem file from the values that it measured; with standard deviations."""
+    from jumpnet.cli.fit import run
+
+    options = {"noise": noise, "starts": starts}
+    budget = _budget(seconds, gigabytes)
+    raise typer.Exit(run(ctx.obj, file, unknown or [], options, output, set_ or [], json, allow or [], budget))
+
+
 @app.command(epilog="Example: jumpnet report out/plate.jumpnet -o plate.html")
 def report(
     ctx: typer.Context,

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 
 from jumpnet.experiments.tables import TRAINED
 from jumpnet.experiments.trial import Record, Trial
+from jumpnet.studies.running import spoken
+
+__all__ = ["Clock", "guess", "spoken"]
 
 # Operations per second of the factorisations, seconds per step beside them, seconds of a first call: of one core of an
 # ordinary machine, to an order of magnitude. What is measured while a run goes on corrects them.
@@ -69,11 +72,3 @@ class Clock:
 def _kind(trial: Trial) -> str:
     """All but the seed."""
     return trial.name.rsplit("/", 1)[0]
-
-
-def spoken(seconds: float) -> str:
-    """A time in words a reader takes in at a glance."""
-    for limit, size, unit in ((90, 1, "s"), (90 * 60, 60, "min")):
-        if seconds < limit:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds / 3600:.1f} h"

@@ -6,17 +6,14 @@ counted twice: two runs of a trial have the same file.
 
 import base64
 import binascii
-import json
 from pathlib import Path
 
 from jumpnet.errors import SolutionError
 from jumpnet.experiments.recorded import Recorded
 from jumpnet.experiments.schema import checked
 from jumpnet.experiments.trial import Record, Trial
-from jumpnet.guard.reading import read_bytes
 from jumpnet.guard.writing import write_atomically
-
-LARGEST = 10_000_000  # bytes; a trial's file is a few thousand
+from jumpnet.studies.store import read_record, write_record
 
 
 class Store:
@@ -35,8 +32,8 @@ class Store:
         """The result in the directory."""
         path = self._path(trial)
         try:
-            record = checked(json.loads(read_bytes(path, LARGEST)))
-        except (OSError, ValueError, RecursionError):
+            record = checked(read_record(path))
+        except (ValueError, RecursionError):
             return None
         good = record["trial"] == trial.name and record["spec"] == trial.spec
         incomplete = trial.row.keep == "solution" and "l2" in record and not path.with_suffix(".jumpnet").is_file()
@@ -50,7 +47,7 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
             if "solution" in record:
                 write_atomically(path.with_suffix(".jumpnet"), base64.b64decode(record.pop("solution")))
-            write_atomically(path, (json.dumps(record, indent=1) + "\n").encode())
+            write_record(path, record)
         except (OSError, binascii.Error) as problem:
             raise SolutionError(f"the result {str(path)!r} cannot be written ({problem}).") from None
 

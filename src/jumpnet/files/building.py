@@ -130,10 +130,11 @@ class Builder:
         fillings = self._fillings()
         A = [self._coefficient(filling, key) for key, filling in fillings]
         lam = [self.scope.field(self._decay(filling, key), f"{key}.lam") for key, filling in fillings]
+        K = [self.scope.number(self._ratio(filling), f"{key}.K") for key, filling in fillings]
         exact = self._exact(fillings)
         with naming(self.partition.names, "boundary and pieces"):
             if self.file.manufactured:
-                return manufactured(self.partition, exact, A, lam, self._boundary(_kind))
+                return manufactured(self.partition, exact, A, lam, self._boundary(_kind), K=K)
             f = [self.scope.field(filling.f, f"{key}.f") for key, filling in fillings]
             return Problem(
                 self.partition,
@@ -144,8 +145,9 @@ class Builder:
                 self._jumps(),
                 exact=exact,
                 sources=self._sources(),
-                data=self._data(),
+                data=self.data(),
                 mean=None if self.file.mean is None else self.scope.number(self.file.mean, "mean"),
+                K=K,
             )
 
     def cell(self, known: Solution | None, **options: Any) -> EffectiveTensor:
@@ -161,6 +163,9 @@ class Builder:
         """Refuse what has no effective tensor."""
         if not isinstance(self.partition.domain, Box | Interval):
             raise ProblemError(f"{key}: the effective tensor is that of a box or an interval; make the domain one.")
+        for own, filling in self._fillings():
+            if self._ratio(filling) != 1.0:
+                raise ProblemError(f"{own}.K: an effective tensor ({key}) is that of pieces without K; leave it out.")
         for k, entry in enumerate(self.file.jumps):
             if entry.v != 0.0 or entry.w != 0.0:
                 raise ProblemError(f"jumps[{k}] has v or w; for the effective tensor ({key}) only R may be there.")
@@ -174,7 +179,8 @@ class Builder:
             for k, entry in enumerate(self.file.sources)
         ]
 
-    def _data(self) -> list[Data]:
+    def data(self) -> list[Data]:
+        """The measured values."""
         found = []
         for k, entry in enumerate(self.file.data):
             key = f"data[{k}]"
@@ -231,6 +237,11 @@ class Builder:
         if filling.material is None or filling.lam is not None:
             return 0.0 if filling.lam is None else filling.lam
         return self.file.materials[filling.material].lam
+
+    def _ratio(self, filling: Filling) -> float | str:
+        if filling.material is None or filling.K is not None:
+            return 1.0 if filling.K is None else filling.K
+        return self.file.materials[filling.material].K
 
     def _exact(self, fillings: list[tuple[str, Filling]]) -> list[Any] | None:
         without = [key for key, filling in fillings if filling.exact is None]

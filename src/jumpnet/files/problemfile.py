@@ -27,6 +27,7 @@ from jumpnet.solving.methods import Auto, Method
 
 if TYPE_CHECKING:  # pydantic is loaded with the first file
     from jumpnet.files.building import Builder
+    from jumpnet.files.families import FileFamily
     from jumpnet.files.schema import File, FluxEntry, IntegralEntry, Probe
     from jumpnet.geometry.quadrature.rules import Integral
     from jumpnet.solution.effective import EffectiveTensor
@@ -35,6 +36,18 @@ if TYPE_CHECKING:  # pydantic is loaded with the first file
 # Tolerances where a file gives none. An image of a few hundred pixels a side is good for three digits.
 # Bodies of five to ten voxels across are known to about a hundredth.
 TOL, TOL_OF_IMAGES, TOL_OF_VOLUMES = 1e-6, 1e-3, 2e-2
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A file as it was read: all that is needed to read it again with other constants."""
+
+    text: str
+    constants: Mapping[str, float]
+    name: str
+    folder: Path | None
+    allowed: tuple[Path, ...]
+    budget: Budget | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +77,8 @@ class ProblemFile:
     file: File
     builder: Builder
     name: str = "problem"
+    origin: Origin | None = None
+    """What it was read from; None of one made otherwise, which cannot be varied."""
 
     def solve(self, *, progress: bool | Progress = False, **options: Any) -> Solution:
         """The solution, by the file's settings where no others are given (those of `jn.solve`)."""
@@ -79,6 +94,18 @@ class ProblemFile:
         given = {name: value for name, value in settings.items() if value is not None}
         entry = type(self.file.solve).model_validate(self.file.solve.model_dump() | given)
         return replace(self, file=self.file.model_copy(update={"solve": entry}))
+
+    def family(
+        self, quantities: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None
+    ) -> FileFamily:
+        """The problems of this file for other values of its constants: what `jn.sweep` and `jn.fit` vary."""
+        from jumpnet.files.families import FileFamily
+        from jumpnet.studies.family import checked_quantities
+
+        if self.origin is None:
+            raise ProblemError("this problem was not read from a file; read it with jn.read_file(path).")
+        own = None if quantities is None else checked_quantities(quantities)
+        return FileFamily(self.origin, own, dict(options or {}), self.file.solve.model_dump())
 
     @property
     def method(self) -> Method:
@@ -326,7 +353,8 @@ def read_as_file(
 
         return Builder.of(file, constants or {}, folder, allowed)
 
-    return bounded(budget, lambda: _read(text, builder, name))
+    found = bounded(budget, lambda: _read(text, builder, name))
+    return replace(found, origin=Origin(text, dict(constants or {}), name, folder, allowed, budget))
 
 
 def _read(text: str, made: Callable[[File], Builder], name: str) -> ProblemFile:

@@ -5,14 +5,15 @@ heat                   fluxes are given as heat flow, -A grad u
 [constants]            names for numbers; a formula may use those before it
 [domain]               a shape; or instead
 [image]                a label image: file, pixel, origin
-[materials.NAME]       A, lam
-[background]           what the pieces leave of the domain: name, material (or A, lam), f, exact
+[materials.NAME]       A, lam, K
+[background]           what the pieces leave of the domain: name, material (or A, lam, K), f, exact
 [pieces.NAME]          shape (or label, labels), and the same as background; centers, without
 [boundary.PART]        kind and data of a condition; the part "rest" is all that are not named, "x1" both sides of x1
 [[jumps]]              between two pieces: v, w, R
 [[sources]]            point sources: x, q
 [[data]]               measured values: points, values, weight
 [solve]                tol, atol, time_limit, method, verify, seed, trials
+[fit]                  unknown constants with their bounds, to be found from the data; noise, starts
 [probes.NAME]          points, or a line
 [quantities.NAME]      flux, mean, integral, energy, effective
 """
@@ -48,6 +49,7 @@ class Material(Entry):
 
     A: Coefficient = Field(description="the coefficient: a number, a formula or a matrix of these")
     lam: Formula = Field(default=0.0, description="the zero-order coefficient")
+    K: Number = Field(default=1.0, description="the partition coefficient (solubility): u/K is continuous")
 
 
 class Filling(Entry):
@@ -56,6 +58,7 @@ class Filling(Entry):
     material: Name | None = None
     A: Coefficient | None = None
     lam: Formula | None = None
+    K: Number | None = None
     f: Formula = Field(default=0.0, description="the right-hand side; a heat source q is f = -q")
     exact: Formula | None = Field(default=None, description="the solution where it is known, to measure errors by")
 
@@ -125,7 +128,10 @@ AnyCondition = Annotated[DirichletEntry | NeumannEntry | RobinEntry | PeriodicEn
 
 
 class JumpEntry(Entry):
-    """[u] = v + R A grad u . n, [A grad u . n] = w: [q] is q of the first minus the second, n points to the first."""
+    """[u] = v + R A grad u . n, [A grad u . n] = w: [q] is q of the first minus the second, n points to the first.
+
+    Where pieces have partition coefficients K, the first is [u/K] = v + R A grad u . n.
+    """
 
     between: list[Name] = Field(min_length=2, max_length=2)
     v: Formula = 0.0
@@ -184,6 +190,14 @@ class SolveEntry(Entry):
     compare: Literal["fem"] | None = Field(default=None, description="with finite elements, where they are installed")
     neurons: int | None = Field(default=None, ge=1, le=2000, description="of a training")
     steps: int | None = Field(default=None, ge=1, le=100_000, description="of a training")
+
+
+class FitEntry(Entry):
+    """Constants to be found from the measured values: what `jn.fit` is told."""
+
+    unknown: dict[str, list[Number]] = Field(min_length=1, max_length=20, description="NAME = [start, low, high]")
+    noise: Number | None = Field(default=None, description="the standard deviation of a value of weight 1")
+    starts: int = Field(default=1, ge=1, le=1000, description="begin at so many points of the bounds")
 
 
 class Line(Entry):
@@ -255,6 +269,7 @@ class File(Entry):
     sources: list[SourceEntry] = Field(default=[], max_length=MOST_ENTRIES)
     data: list[DataEntry] = Field(default=[], max_length=MOST_ENTRIES)
     solve: SolveEntry = Field(default=SolveEntry())
+    fit: FitEntry | None = Field(default=None, description="for `jumpnet fit`")
     probes: dict[Name, Probe] = Field(default={}, max_length=MOST_ENTRIES)
     quantities: dict[Name, AnyQuantity] = Field(default={}, max_length=MOST_ENTRIES)
 

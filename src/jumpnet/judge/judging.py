@@ -12,6 +12,7 @@ from jumpnet.judge.adaptivity import judge_elements, judge_smooth, undecided
 from jumpnet.judge.finding import Finding
 from jumpnet.judge.line import judge_expansion, judge_line
 from jumpnet.judge.options import JudgeOptions
+from jumpnet.judge.potential import of_potential, times_K
 from jumpnet.judge.verdict import Verdict
 from jumpnet.judge.voxels import judge_voxels
 from jumpnet.models.frozen import Features, Frozen
@@ -51,7 +52,10 @@ def judge(
         options = replace(options, seconds=float(seconds))
     began = time.perf_counter()
     try:
-        found = _found(solution, tol, options)
+        if solution.factors:  # w may be far from a tolerance where u is not: none
+            found = times_K(_found(of_potential(solution), None, options), solution)
+        else:
+            found = _found(solution, tol, options)
     except (JumpnetError, np.linalg.LinAlgError, RuntimeError, MemoryError) as error:
         # The latter: elements or equations that are singular to rounding, or what NGSolve and SuperLU raise.
         found = undecided(f"not judged: {error}")

@@ -115,6 +115,8 @@ class Jump:
         R: A contact resistance, zero or more: the temperature falls by R times the heat that crosses. Where w makes the
             two sides' fluxes differ, it acts on their mean.
 
+    With partition coefficients (`Problem(K=...)`) u/K takes the place of u in the first condition.
+
     Example:
         >>> import jumpnet as jn
         >>> parts = jn.Partition.chain([0, 1, 2])
@@ -183,12 +185,14 @@ class GivenOnInterface(JumpData):
 class BoundaryCondition:
     """alpha u + beta A grad u . n = g with beta = 0 for Dirichlet (alpha = 1) and 1 otherwise.
 
-    On a periodic side alpha is 0 and g the difference v from the lower to the upper side.
+    On a periodic side alpha is 0 and g the difference v from the lower to the upper side. `factor` multiplies alpha
+    at points of each piece, where it is given.
     """
 
     kind: Kind
     alpha: Field
     g: BoundaryData
+    factor: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

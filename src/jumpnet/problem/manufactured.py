@@ -28,6 +28,7 @@ from jumpnet.problem.conditions import (
     Neumann,
     Robin,
 )
+from jumpnet.problem.potential import partition_coefficients
 from jumpnet.problem.problem import Problem
 
 DERIVED = {"kind": "manufactured"}
@@ -80,14 +81,15 @@ class DerivedOnBoundary(BoundaryData):
 
 @dataclass(frozen=True)
 class DerivedValueJump(JumpData):
-    """v = u_a - u_b - R times the mean of A_a grad u_a . n and A_b grad u_b . n."""
+    """v = u_a/K_a - u_b/K_b - R times the mean of A_a grad u_a . n and A_b grad u_b . n."""
 
     u: tuple[Field, Field]
     A: tuple[TensorField, TensorField]
     R: Field
+    K: tuple[float, float] = (1.0, 1.0)
 
     def value(self, x: Array, normals: Array) -> Array:
-        v = self.u[0].value(x) - self.u[1].value(x)
+        v = self.u[0].value(x) / self.K[0] - self.u[1].value(x) / self.K[1]
         R = self.R.value(x)
         if R.any():
             v -= R * (normal_flux(self.u[0], self.A[0], x, normals) + normal_flux(self.u[1], self.A[1], x, normals)) / 2
@@ -125,6 +127,7 @@ def manufactured(
     *,
     div_A: Any = None,
     R: Any = 0.0,
+    K: Any = 1.0,
     constants: Mapping[str, float] | None = None,
 ) -> Problem:
     """The problem whose solution is u: f, boundary data and jumps follow from it.
@@ -137,6 +140,7 @@ def manufactured(
         boundary: Kinds only: `Dirichlet`, `Neumann` or `(Robin, alpha)`, for all parts or per part name.
         div_A: As in `Problem`.
         R: The contact resistance, one for all interfaces or a mapping from pairs.
+        K: As in `Problem`.
         constants: As in `Problem`.
 
     Returns:
@@ -153,6 +157,7 @@ def manufactured(
     exact = inputs.fields(u, parts, "u", names)
     matrices = inputs.matrices(A, div_A, parts, names)
     decay = inputs.fields(lam, parts, "lam", names)
+    ratio = partition_coefficients(K, parts, names)
     kinds = boundary if isinstance(boundary, Mapping) else dict.fromkeys(parts.boundary_parts, boundary)
     conditions = {
         part: _condition(kind, part, parts.dim, exact, matrices, names)
@@ -165,9 +170,10 @@ def manufactured(
         a, b = interface.pair
         sides, fluxes = (exact[a], exact[b]), (matrices[a], matrices[b])
         contact = resistances[a, b]
-        jumps[a, b] = Jump(DerivedValueJump(sides, fluxes, contact), DerivedFluxJump(sides, fluxes), contact)
+        jump = DerivedValueJump(sides, fluxes, contact, (ratio[a], ratio[b]))
+        jumps[a, b] = Jump(jump, DerivedFluxJump(sides, fluxes), contact)
     source = [DerivedSource(*piece) for piece in zip(exact, matrices, decay, strict=True)]
-    return Problem(parts, list(matrices), list(decay), source, conditions, jumps, exact=list(exact))
+    return Problem(parts, list(matrices), list(decay), source, conditions, jumps, exact=list(exact), K=ratio)
 
 
 def _condition(

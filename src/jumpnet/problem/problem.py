@@ -1,6 +1,6 @@
 """The `Problem`: a partition, its equations, and the values of all data at any point.
 
-div(A grad u) - lam u = f   in each piece,      [u] = v + R A grad u . n,  [A grad u . n] = w   on each interface,
+div(A grad u) - lam u = f   in each piece,      [u/K] = v + R A grad u . n,  [A grad u . n] = w   on each interface,
 and u = g, A grad u . n = g, alpha u + A grad u . n = g or periodic   on each part of the boundary.
 """
 
@@ -17,6 +17,7 @@ from jumpnet.errors import ProblemError
 from jumpnet.fields import ConstantField, Field, TensorField, Values, point
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
+from jumpnet.guard.text import shorten
 from jumpnet.problem import inputs
 from jumpnet.problem.conditions import (
     Array,
@@ -53,7 +54,11 @@ class Problem:
         data: One or several `Data` (measured values).
         mean: The mean of u over the domain where nothing else fixes the constant: lam zero, Neumann or periodic
             conditions only and no data. It is that of `exact`, or zero, unless given, and None in all other problems.
+        K: The partition coefficient (solubility) of each piece, a positive number: u/K takes the place of u in the
+            jump, u_a/K_a - u_b/K_b = v + R A grad u . n. It is 1 unless given: then u itself is continuous.
         constants: Numbers by the names that formulas may use.
+
+    `given` keeps all of that as it was.
 
     Example:
         >>> import jumpnet as jn
@@ -73,6 +78,8 @@ class Problem:
     sources: tuple[Singular, ...]
     data: Measured | None
     mean: float | None
+    K: tuple[float, ...]
+    given: Mapping[str, Any]
 
     def __init__(
         self,
@@ -88,12 +95,18 @@ class Problem:
         sources: Sequence[PointSource] = (),
         data: Data | Sequence[Data] = (),
         mean: float | None = None,
+        K: Any = 1.0,
         constants: Mapping[str, float] | None = None,
     ) -> None:
         from jumpnet.problem.checks import check
         from jumpnet.problem.constant import mean_of
+        from jumpnet.problem.potential import partition_coefficients
 
         parts = inputs.partition(partition)
+        stated = {
+            "partition": parts, "A": A, "lam": lam, "f": f, "boundary": boundary, "jumps": jumps, "div_A": div_A,
+            "exact": exact, "sources": sources, "data": data, "mean": mean, "K": K, "constants": constants,
+        }  # fmt: skip
         names = inputs.constants(constants, parts)
         matrices = inputs.matrices(A, div_A, parts, names)
         decay = inputs.fields(lam, parts, "lam", names)
@@ -108,6 +121,8 @@ class Problem:
             "sources": point_sources(sources, parts, matrices, decay),
             "data": measured(data, parts),
             "mean": None if mean is None else one_number(mean, "mean"),
+            "K": partition_coefficients(K, parts, names),
+            "given": stated,
         }
         for name, value in given.items():
             object.__setattr__(self, name, value)
@@ -120,6 +135,22 @@ class Problem:
     def __setstate__(self, state: dict[str, Any]) -> None:
         read_only = {name: MappingProxyType(state[name]) for name in ("boundary", "jumps")}
         vars(self).update(state | read_only)
+
+    def with_constants(self, values: Mapping[str, float]) -> Problem:
+        """The same problem with other values of some of the `constants` that its formulas use.
+
+        Example: `jn.Problem(parts, A=[1, "k"], constants={"k": 1}).with_constants({"k": 10})`.
+        """
+        known = dict(self.given["constants"] or {})
+        for name in values:
+            if name not in known:
+                listed = ", ".join(map(repr, known)) or "none"
+                raise ProblemError(
+                    f"the problem has no constant {shorten(name)}; its constants are: {listed}. Use the name in "
+                    "formulas and give it a value, constants={...}."
+                )
+        stated: dict[str, Any] = dict(self.given) | {"constants": known | dict(values)}
+        return Problem(**stated)
 
     @property
     def dim(self) -> int:
@@ -136,6 +167,11 @@ class Problem:
             finite(self.f[piece].value(x), x, f"f {where}"),
         )
 
+    @property
+    def partitioned(self) -> bool:
+        """Whether u/K, not u, is continuous where nothing else is said: some partition coefficient is not 1."""
+        return any(k != 1.0 for k in self.K)
+
     def constant_in(self, piece: int) -> bool:
         """Whether A, lam and f are constant in a piece."""
         return self.A[piece].is_constant and all(
@@ -146,7 +182,11 @@ class Problem:
         """The kind of condition on a part, and alpha (n,) and g (n,) of alpha u + beta A grad u . n = g."""
         name = self.partition.part_name(part)
         condition = self.boundary[name]
-        alpha = finite(condition.alpha.value(x), x, f"alpha on {name!r}")
+        seen = getattr(condition.alpha, "seen", None)  # one that depends on the piece too
+        alpha = condition.alpha.value(x) if seen is None else seen(x, labels)
+        alpha = finite(alpha, x, f"alpha on {name!r}")
+        if condition.factor:
+            alpha = alpha * np.asarray(condition.factor)[labels]
         g = finite(condition.g.value(x, normals, labels), x, f"g on {name!r}")
         return condition.kind, alpha, g
 
@@ -167,6 +207,12 @@ class Problem:
         if self.exact is None:
             raise ProblemError("this problem has no exact solution; give it as exact= or use manufactured(...).")
         return piecewise_values(self.exact, x, labels)
+
+    def potential(self, mean: float = 0.0) -> Problem:
+        """The problem for w = u/K, without partition coefficients; `mean` is that of w where nothing else fixes it."""
+        from jumpnet.problem.potential import potential_problem
+
+        return potential_problem(self, mean)
 
     def spec(self) -> dict[str, Any]:
         """A JSON-able description; its entry "missing" names what cannot be stored (callables)."""

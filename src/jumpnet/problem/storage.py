@@ -39,6 +39,7 @@ def problem_spec(problem: Problem) -> Spec:
         "sources": [{"x": s.x.tolist(), "q": s.q} for s in problem.sources],
         "data": None if data is None else {key: value.tolist() for key, value in vars(data).items()},
         "mean": problem.mean,
+        "K": list(problem.K),
     }
     return {**spec, "missing": _missing(spec)}
 
@@ -69,7 +70,7 @@ def problem_from_spec(spec: Spec) -> Problem:
     if spec["f"][0] == DERIVED:
         kinds = {part: _kind(s) for part, s in spec["boundary"].items()}
         R = {tuple(s["pair"]): field_from_spec(s["R"]) for s in spec["jumps"] if "R" in s}
-        return manufactured(parts, exact, matrices, decay, kinds, R=R)
+        return manufactured(parts, exact, matrices, decay, kinds, R=R, K=spec.get("K", 1.0))
     return Problem(
         parts,
         matrices,
@@ -81,6 +82,7 @@ def problem_from_spec(spec: Spec) -> Problem:
         sources=[PointSource(s["x"], s["q"]) for s in spec.get("sources", ())],
         data=_data(spec.get("data")),
         mean=spec.get("mean"),
+        K=spec.get("K", 1.0),
     )
 
 

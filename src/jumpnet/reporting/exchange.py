@@ -210,7 +210,7 @@ def _in_elements(solution: Solution, part: PieceCells) -> dict[str, np.ndarray]:
         found["error"] = found["u"] - piecewise_values(solution.exact, part.points, seen)
     if is_judged(solution):
         field = solution.verdict.finding.field
-        same = part.known is not None and field.mesh is part.known.mesh
+        same = part.known is not None and getattr(field, "mesh", None) is part.known.mesh
         found["judged"] = part.known.value(field) if same else solution.verdict.error(part.points, seen)  # pyright: ignore[reportOptionalMemberAccess]
     return found
 

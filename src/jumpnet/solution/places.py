@@ -41,7 +41,7 @@ class Places:
         if self.known is None or elements is None:
             return self.solution(self.x, self.piece)
         values = self.solution.scale * elements.factor[self.piece] * self.known.value(elements.field)
-        return values + self._added(1.0, np.zeros(self.solution.dim))
+        return self._factor * (values + self._added(1.0, np.zeros(self.solution.dim)))
 
     def gradient(self) -> Float[np.ndarray, "n d"]:
         """The gradients."""
@@ -49,14 +49,19 @@ class Places:
         if self.known is None or elements is None:
             return self.solution.grad(self.x, self.piece)
         slope = self.solution.scale * elements.factor[self.piece] * self.known.gradient(elements.field)
-        if not self.solution.supplement.singular:
-            return slope
-        return slope + np.stack([self._added(0.0, e) for e in np.eye(self.solution.dim)], axis=1)
+        if self.solution.supplement.singular:
+            slope = slope + np.stack([self._added(0.0, e) for e in np.eye(self.solution.dim)], axis=1)
+        return self._factor * slope
 
     def flux(self) -> Float[np.ndarray, "n d"]:
         """A grad u."""
         A = self.solution._tensor(self.piece).value(self.x)
         return np.einsum("nij,nj->ni", A, self.gradient())
+
+    @property
+    def _factor(self) -> float:
+        """The partition coefficient that multiplies what was solved for."""
+        return self.solution.factors[self.piece] if self.solution.factors else 1.0
 
     def _added(self, a0: float, a1: np.ndarray) -> Float[np.ndarray, " n"]:
         return self.solution.supplement.functional(self.x, np.full(len(self.x), self.piece), a0, a1)
@@ -157,10 +162,10 @@ class VoxelPlaces(Places):
     slopes: Float[np.ndarray, "n d"] = field(default_factory=lambda: np.zeros((0, 3)))
 
     def u(self) -> Float[np.ndarray, " n"]:
-        return self.solution.scale * self.values + self._added(1.0, np.zeros(3))
+        return self._factor * (self.solution.scale * self.values + self._added(1.0, np.zeros(3)))
 
     def gradient(self) -> Float[np.ndarray, "n d"]:
-        return self.solution.scale * self.slopes
+        return self._factor * self.solution.scale * self.slopes
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from jumpnet.fe.features import PieceFields, fields_of, voxels_of
 from jumpnet.fe.voxel import VoxelField
 from jumpnet.fields import Field, TensorField
 from jumpnet.fields.piecewise import piecewise_values
+from jumpnet.fields.scaled import scaled_tensor
 from jumpnet.geometry import Partition
 from jumpnet.guard.text import shorten
 from jumpnet.models import Frozen, Network, frozen_values, site_values
@@ -68,6 +69,8 @@ class Solution:
         supplement: What is added in closed form: a constant, and the fields of point sources.
         verdict: What the judge found about the error (`jumpnet.Verdict`), None where it was not asked.
         missing: What of the problem a loaded file could not hold.
+        factors: What all of that is multiplied by in each piece, if anything: the partition coefficients K, as u/K is
+            what was solved for.
 
     Example:
         >>> import jumpnet as jn
@@ -98,6 +101,7 @@ class Solution:
     missing: tuple[str, ...] = ()
     supplement: Supplement = field(default_factory=Supplement)
     verdict: Any = None
+    factors: tuple[float, ...] = ()
 
     @cached_property
     def _elements(self) -> PieceFields | None:
@@ -129,10 +133,10 @@ class Solution:
         points, cell = self._located(x, piece)
         if (elements := self._elements) is not None:
             slope = self.scale * elements.gradient(points, cell)
-            if not self.supplement.singular:
-                return slope
-            added = [self.supplement.functional(points, cell, 0.0, e) for e in np.eye(self.dim)]
-            return slope + np.stack(added, axis=1)
+            if self.supplement.singular:
+                added = [self.supplement.functional(points, cell, 0.0, e) for e in np.eye(self.dim)]
+                slope = slope + np.stack(added, axis=1)
+            return self._multiplied(slope, cell)
         if isinstance(self.network, Frozen):  # whose charts are its own
             return np.stack([self._functional(points, cell, 0.0, e) for e in np.eye(self.dim)], axis=1)
         gradient = np.empty(points.shape)
@@ -146,7 +150,7 @@ class Solution:
                 gradient[part, k] = values + self.supplement.functional(points[part], cell[part], 0.0, e)
 
         each_batch(evaluate, len(points))
-        return gradient
+        return self._multiplied(gradient, cell)
 
     def flux(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, "n d"]:
         """A grad u, (n, d)."""
@@ -353,6 +357,27 @@ class Solution:
             f"Solution({self.dim}-D, {self.pieces} pieces, {size} {unit}, {self.status.name.lower()}{estimate}{found})"
         )
 
+    def potential(self) -> "Solution":
+        """The solution w = u/K of the problem without partition coefficients (`Problem.K`); itself where K is 1.
+
+        Example: `solution.potential().jump(x)` is zero up to v and R where u itself jumps by the ratio of the K.
+        """
+        return self._of_potential if self.factors else self
+
+    @cached_property
+    def _of_potential(self) -> "Solution":
+        inner = None if self.problem is None else self.problem.potential()
+        tensors = tuple(t and scaled_tensor(t, k) for t, k in zip(self.tensors, self.factors, strict=True))
+        exact = None if inner is None else inner.exact
+        return replace(self, factors=(), problem=inner, tensors=tensors, exact=exact, verdict=None)
+
+    def _multiplied(self, values: np.ndarray, cell: np.ndarray) -> np.ndarray:
+        """Values (n,) or (n, d) at points seen from cells, times the factors of these."""
+        if not self.factors:
+            return values
+        factor = np.asarray(self.factors)[cell]
+        return factor * values if values.ndim == 1 else factor[:, None] * values
+
     def _judged(self) -> Judged | None:
         """The verdict in numbers."""
         verdict = self.verdict
@@ -431,6 +456,8 @@ class Solution:
         self, x: np.ndarray, cell: np.ndarray, a0: float | np.ndarray, a1: np.ndarray, a2: np.ndarray | None = None
     ) -> Float[np.ndarray, " n"]:
         """a0 u + a1 . grad u + a2 : hess u at points seen from cells."""
+        if self.factors:
+            return self._multiplied(self.potential()._functional(x, cell, a0, a1, a2), cell)
         n, d = x.shape
         if (elements := self._elements) is not None and a2 is None and not np.any(a1):
             return self.scale * a0 * elements.value(x, cell) + self.supplement.functional(x, cell, a0, a1)

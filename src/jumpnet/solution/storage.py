@@ -96,6 +96,7 @@ def _header(solution: Solution, network: dict[str, Any]) -> dict[str, Any]:
         "terms": list(solution.history.terms),
         "settings": solution.settings,
         "supplement": solution.supplement.spec(),
+        "factors": list(solution.factors),
     }
 
 
@@ -140,12 +141,19 @@ def _solution(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Solutio
         settings=_settings(header["settings"]),
         missing=tuple(text("missing", one) for one in listed("missing", header["missing"])),
         supplement=_supplement(header),
+        factors=tuple(map(_factor, listed("factors", header.get("factors", [])))),
     )
 
 
 def _scale(value: Any) -> float:
     if not finite("scale", value) > 0:
         raise SolutionError(f"the file says scale = {value:g}, not a positive number; it is damaged or forged.")
+    return float(value)
+
+
+def _factor(value: Any) -> float:
+    if not finite("factors", value) > 0:
+        raise SolutionError(f"the file says factors = {value:g}, not positive numbers; it is damaged or forged.")
     return float(value)
 
 
@@ -210,6 +218,7 @@ def _fitting(solution: Solution) -> Solution:
         and len(lengths) == 1
         and history.loss_of_term.shape[1:] == (len(history.terms),)
         and solution.theta.dtype == float
+        and len(solution.factors) in (0, solution.pieces)
     ):
         raise SolutionError("the parts of the file do not fit together; it is damaged or forged.")
     _probe(solution)

@@ -18,6 +18,7 @@ from jumpnet.problem import Problem, inputs
 from jumpnet.solution import Solution
 from jumpnet.solving.choice import answered, chosen
 from jumpnet.solving.methods import Auto, Deprecated, Method, engine_of, resolved
+from jumpnet.solving.potential import by_potential
 from jumpnet.solving.telling import tell
 from jumpnet.solving.verify import Verify, checked_verify
 
@@ -72,6 +73,9 @@ def solve(
         raise ModelError(f"solve needs a jn.Problem, not {type(problem).__name__}; see jn.Problem(...).")
     goal, verify, whole = checked_goal(tol, atol), checked_verify(verify), Budget(checked_limit(time_limit))
     check_trials(seed := seed_of(seed, rng), 1)
+    if problem.partitioned:
+        options: dict[str, Any] = {"method": asked, "verify": verify, "time_limit": time_limit, "progress": progress}
+        return by_potential(problem, goal, lambda w, own: solve(w, tol=own.tol, atol=own.atol, seed=seed, **options))
     request = Request(goal, int(seed), whole, progress)
     if isinstance(asked, Auto):
         found = chosen(problem, asked, request, verify)

@@ -1,5 +1,8 @@
-"""Loops around `solve`: effective tensors."""
+"""Loops around `solve`: effective tensors, sweeps over parameters, fits to data, problems whose data depend on u."""
 
 from jumpnet.studies.effective import effective_tensor
+from jumpnet.studies.fits import Fit, fit
+from jumpnet.studies.nonlinear import NonlinearProblem, solve_nonlinear
+from jumpnet.studies.sweeps import Span, Sweep, sweep
 
-__all__ = ["effective_tensor"]
+__all__ = ["Fit", "NonlinearProblem", "Span", "Sweep", "effective_tensor", "fit", "solve_nonlinear", "sweep"]

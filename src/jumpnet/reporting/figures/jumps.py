@@ -107,13 +107,20 @@ def _draw(solution: Solution, places: Sequence[Axes], pair: tuple[int, int], cur
 
 
 def _given(solution: Solution, curve: Curve) -> tuple[np.ndarray, np.ndarray] | None:
-    """What the data ask for: v with the fall at a contact resistance, and w; None where the problem is not known."""
+    """What the data ask for: v with the fall at a contact resistance, and w; None where the problem is not known.
+
+    With partition coefficients, the jump of u that goes with u on the side of the higher piece.
+    """
     problem, x, n = solution.problem, curve.points, curve.normals
     if problem is None:
         return None
     v, w = problem.jump_data(curve.pair, x, n)
     crossing = np.mean([np.einsum("ni,ni->n", solution.flux(x, k), n) for k in curve.pair], axis=0)
-    return v + problem.resistance(curve.pair, x) * crossing, w
+    fall = v + problem.resistance(curve.pair, x) * crossing
+    if problem.partitioned:
+        (a, b), beyond = curve.pair, solution(x, curve.pair[1])
+        fall = problem.K[a] * (beyond / problem.K[b] + fall) - beyond
+    return fall, w
 
 
 def _calm(axes: Axes) -> None:

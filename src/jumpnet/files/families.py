@@ -1,0 +1,68 @@
+"""The problems of a file for other values of its constants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from jumpnet.errors import ProblemError
+from jumpnet.files.errors import quantity_errors
+from jumpnet.files.problemfile import Origin, ProblemFile, read_as_file
+from jumpnet.problem import Data, Problem
+from jumpnet.solution import Solution
+from jumpnet.studies.family import Family, Measured, Quantity, Values, digest, measured
+
+
+@dataclass(frozen=True, eq=False)
+class FileFamily(Family):
+    """A file, read again for each case; `quantities` are the file's own where none are given."""
+
+    origin: Origin
+    quantities: Mapping[str, Quantity] | None
+    options: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    measuring: bool = False
+    """Whether the file's data are what a fit compares with, and no equations of its problem."""
+
+    def read(self, values: Values) -> ProblemFile:
+        """The file with these constants."""
+        o = self.origin
+        for name, value in values.items():
+            if not np.isfinite(value):
+                raise ProblemError(f"the constant {name!r} is {value}; a finite number is wanted.")
+        constants = {**o.constants, **values}
+        found = read_as_file(o.text, constants, name=o.name, folder=o.folder, allowed=o.allowed, budget=o.budget)
+        if self.measuring and found.problem.data is not None:
+            stated: dict[str, Any] = {**found.problem.given, "data": ()}
+            found = replace(found, problem=Problem(**stated))
+        return found.with_settings(**self.settings)
+
+    def data(self) -> tuple[FileFamily, list[Data]]:
+        """The family for a fit, whose problems are without the file's measured values, and these."""
+        return replace(self, measuring=True), self.read({}).builder.data()
+
+    def problem(self, values: Values) -> Problem:
+        return self.read(values).problem
+
+    def solve(self, values: Values, **options: Any) -> Solution:
+        return self.read(values).solve(**(dict(self.options) | options))
+
+    def measure(self, values: Values) -> tuple[Solution, dict[str, Measured]]:
+        read = self.read(values)
+        solution = read.solve(**self.options)
+        if self.quantities is not None:
+            return solution, {name: measured(solution, quantity) for name, quantity in self.quantities.items()}
+        errors = quantity_errors(read, solution)
+        found = {name: (q.value, errors.get(name, np.nan)) for name, q in read.quantities(solution).items()}
+        return solution, found or {"mean": measured(solution, "mean")}
+
+    @property
+    def key(self) -> str:
+        o = self.origin
+        return digest(
+            o.text, repr(sorted(o.constants.items())), str(o.folder), repr(self.quantities),
+            repr(sorted(self.options.items())), repr(sorted(self.settings.items())),
+        )  # fmt: skip

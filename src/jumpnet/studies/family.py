@@ -1,0 +1,193 @@
+"""Families of problems: what a sweep varies and a fit looks for, from a function, a problem with constants, or a file.
+
+A family makes a case for values of its parameters: a solution, and numbers with their errors. It is sent to worker
+processes as it is, so it holds no more than what states it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jumpnet.errors import ModelError, ProblemError, SolutionError
+from jumpnet.geometry.quadrature.rules import Integral
+from jumpnet.guard.text import shorten
+from jumpnet.problem import Problem
+from jumpnet.solution import Solution
+from jumpnet.solution.quantities import added_energy
+from jumpnet.solving import solve
+
+Values = Mapping[str, float]
+Quantity = Callable[[Solution], Any] | str | tuple[Any, ...]
+Measured = tuple[float, float]
+"""A number and how far it may be off; nan where that is not known."""
+KINDS = ("mean", "integral", "energy", "flux", "value")
+
+
+class Family(ABC):
+    """Problems that differ in the values of named parameters."""
+
+    @abstractmethod
+    def problem(self, values: Values) -> Problem:
+        """The problem for values of the parameters; ProblemError for a name that it does not know."""
+
+    @abstractmethod
+    def solve(self, values: Values, **options: Any) -> Solution:
+        """Its solution; the options are those of `jn.solve`, on top of the family's own."""
+
+    @abstractmethod
+    def measure(self, values: Values) -> tuple[Solution, dict[str, Measured]]:
+        """The solution and the numbers that are wanted of it, by name."""
+
+    @property
+    @abstractmethod
+    def key(self) -> str:
+        """A text that changes with whatever the results depend on, as far as that can be known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stated(Family):
+    """A family stated in Python: a function of the parameters, or a problem whose formulas use named constants."""
+
+    source: Callable[..., Any] | Problem
+    quantities: Mapping[str, Quantity]
+    options: Mapping[str, Any]
+
+    def problem(self, values: Values) -> Problem:
+        if isinstance(self.source, Problem):
+            return self.source.with_constants(values)
+        made = self.source(**values)
+        if not isinstance(made, Problem):
+            raise ProblemError(f"the function of the parameters returned {shorten(made)}; a jn.Problem is wanted.")
+        return made
+
+    def solve(self, values: Values, **options: Any) -> Solution:
+        return solve(self.problem(values), **(dict(self.options) | options))
+
+    def measure(self, values: Values) -> tuple[Solution, dict[str, Measured]]:
+        solution = self.solve(values)
+        return solution, {name: measured(solution, quantity) for name, quantity in self.quantities.items()}
+
+    @property
+    def key(self) -> str:
+        if isinstance(self.source, Problem):
+            spec = self.source.spec()
+            source = repr({**spec, "missing": [_text(self.source.given.get(name)) for name in ("A", "lam", "f")]})
+        else:
+            source = _text(self.source)
+        wanted = {name: _text(one) if callable(one) else repr(one) for name, one in self.quantities.items()}
+        return digest(source, repr(wanted), repr(sorted(self.options.items())))
+
+
+def family_of(given: Any, quantities: Mapping[str, Quantity] | None, options: Mapping[str, Any]) -> Family:
+    """The family meant by a function, a problem or a problem file; ModelError for anything else."""
+    if hasattr(given, "family"):
+        return given.family(quantities, options)
+    if not (isinstance(given, Problem) or callable(given)):
+        raise ModelError(
+            f"the problem is {shorten(given)}; a jn.Problem with constants, a function that makes one from the "
+            "parameters, or what jn.read_file returns is wanted."
+        )
+    return Stated(given, checked_quantities(quantities or {"mean": "mean"}), dict(options))
+
+
+def checked_quantities(given: Any) -> dict[str, Quantity]:
+    """Quantities by name; ModelError for what is none."""
+    if not isinstance(given, Mapping):
+        raise ModelError(f'quantities is {shorten(given)}; a mapping from names is wanted, e.g. {{"mean": "mean"}}.')
+    for name, quantity in given.items():
+        kind = quantity[0] if isinstance(quantity, tuple) and quantity else quantity
+        if not callable(quantity) and kind not in KINDS:
+            raise ModelError(
+                f"quantities[{name!r}] is {shorten(quantity)}; give a function of the solution, or one of "
+                '"mean", ("mean", piece), ("integral", piece), ("energy", piece), ("flux", part or (a, b)), '
+                '("value", point).'
+            )
+    return dict(given)
+
+
+def measured(solution: Solution, quantity: Quantity) -> Measured:
+    """A number and its error: judged where the solution was, else bounded by its estimate, else nan."""
+    if callable(quantity):
+        found = quantity(solution)
+        value = found.value if isinstance(found, Integral) else np.asarray(found, float)
+        if np.ndim(value) and np.size(value) != 1:
+            raise ModelError(f"a quantity returned {shorten(found)}; one number is wanted.")
+        return float(np.reshape(value, ())), np.nan
+    kind, over = (quantity, None) if isinstance(quantity, str) else (quantity[0], (*quantity[1:], None)[0])
+    if kind == "value":
+        x = np.atleast_2d(np.asarray(over, float))
+        return float(solution(x)[0]), _error(solution, lambda verdict: verdict.error(x)[0])
+    if kind == "flux":
+        if over is None:
+            raise ModelError('("flux", ...) needs the name of a part of the boundary, or a pair of pieces.')
+        return solution.net_flux(over).value, _error(solution, lambda verdict: verdict.error_of_net_flux(over))
+    piece = None if over is None else solution._located_partition().piece_number(over)
+    value = {"mean": solution.mean, "integral": lambda p: solution.integral(over=p), "energy": solution.energy}[kind](
+        piece
+    )
+    return value.value, _integrated(solution, kind, piece)
+
+
+def _error(solution: Solution, lacking: Callable[[Any], float]) -> float:
+    """The judged error times the judge's safety factor; nan where there is no verdict."""
+    verdict = solution.verdict
+    if verdict is None or not verdict.decided:
+        return np.nan
+    try:
+        return float(verdict.safety * abs(lacking(verdict)))
+    except SolutionError:  # a flux that the judge has not kept
+        return np.nan
+
+
+def _integrated(solution: Solution, kind: str, piece: int | None) -> float:
+    """The error of a mean, an integral or an energy. Without a verdict by Cauchy and Schwarz: a root mean square error
+    e over the domain is at most e sqrt(domain/piece) in a piece."""
+    verdict = solution.verdict
+    if verdict is not None and verdict.decided:
+        if kind == "energy":
+            return _error(solution, lambda v: added_energy(v.solution, v.error, v.gradient, piece))
+        return _error(solution, lambda v: (v.error_of_mean if kind == "mean" else v.error_of_integral)(piece))
+    if kind == "energy" or not (solution.status.ok and np.isfinite(solution.estimate)):
+        return np.nan
+    parts = solution._located_partition()
+    whole = sum(parts.measure(p) for p in range(parts.size))
+    mine = whole if piece is None else parts.measure(piece)
+    mean = solution.estimate * float(np.sqrt(whole / mine))
+    return mean if kind == "mean" else mean * mine
+
+
+def digest(*texts: str) -> str:
+    """A short name for texts, and for the version of the program."""
+    from jumpnet import __version__
+
+    return hashlib.sha256("\0".join((__version__, *texts)).encode()).hexdigest()[:24]
+
+
+def _text(function: Any) -> str:
+    """The source of a function where it can be had, else its name; of anything else what it prints."""
+    if function is None or not callable(function):
+        return repr(function)
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):
+        return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', repr(function))}"
+
+
+def checked_values(given: Any, what: str) -> np.ndarray:
+    """Finite numbers, at least one; ModelError for anything else."""
+    try:
+        values = np.atleast_1d(np.asarray(given, float))
+    except (TypeError, ValueError):
+        values = np.zeros(0)
+    if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
+        raise ModelError(
+            f"{what} is {shorten(given)}; a list of finite numbers, or jn.Span(low, high, count), is wanted."
+        )
+    return values

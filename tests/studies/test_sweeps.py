@@ -1,0 +1,165 @@
+"""Sweeps against closed forms; the same table in this process, in others, one of them killed, and from a store."""
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import jumpnet as jn
+from jumpnet.files.problemfile import read_as_file
+from jumpnet.studies import running, sweeps
+from jumpnet.studies.sweeps import Case, solved
+
+ENDS = {"left": jn.Dirichlet(0), "right": jn.Dirichlet(1)}
+
+
+def layers(k, at=1.0):
+    """Two layers up to 2: the flux is 1/(at + (2 - at)/k)."""
+    parts = jn.Partition(jn.Interval(0, 2), [jn.Interval(at, 2)])
+    return jn.Problem(parts, A=[1, k], boundary=ENDS)
+
+
+def flux(solution):
+    """A quantity of one's own."""
+    return solution.net_flux("right")
+
+
+THROUGH = {"through": ("flux", "right"), "value": ("value", (0.5,)), "mean": "mean", "own": flux}
+
+
+def test_a_grid_has_the_closed_form_with_errors():
+    table = jn.sweep(layers, {"k": jn.Span(1e-2, 1e2, 3), "at": [0.5, 1.0]}, THROUGH)
+    k, at = table.parameters["k"], table.parameters["at"]
+    assert k.tolist() == [0.01, 0.01, 1.0, 1.0, 100.0, 100.0] and table.ok and len(table) == 6
+    exact = 1 / (at + (2 - at) / k)
+    np.testing.assert_allclose(table.values["through"], exact, rtol=1e-9)
+    np.testing.assert_allclose(table.values["own"], exact, rtol=1e-9)
+    np.testing.assert_allclose(table.values["value"], 0.5 * exact, rtol=1e-9)
+    assert (np.abs(table.values["mean"] - (exact * at**2 / 2 + (2 - at) * (1 + exact * at) / 2) / 2) < 1e-9).all()
+    assert np.isfinite(table.errors["mean"]).all() and np.isnan(table.errors["own"]).all()
+    lines = table.to_csv().splitlines()
+    assert lines[0] == "k,at,through,through error,value,value error,mean,mean error,own,own error,estimate,status"
+    assert len(lines) == 7 and [float(c) for c in lines[1].split(",")[:2]] == [0.01, 0.5]
+
+
+def test_constants_of_a_problem_and_of_a_file():
+    parts = jn.Partition(jn.Interval(0, 2), [jn.Interval(1, 2)])
+    problem = jn.Problem(parts, A=[1, "k"], boundary=ENDS, constants={"k": 1})
+    table = jn.sweep(problem, {"k": [1, 3]}, {"through": ("flux", "right")})
+    np.testing.assert_allclose(table.values["through"], [0.5, 0.75], rtol=1e-9)
+    read = read_as_file(FILE)
+    table = jn.sweep(read, {"at": [0.5, 1.0], "k": [3.0]})
+    np.testing.assert_allclose(table.values["through"], [1.0, 0.75], rtol=1e-9)
+    with pytest.raises(jn.JumpnetError, match="its constants are: k, at"):
+        jn.sweep(read, {"depth": [1.0]})
+    with pytest.raises(jn.ProblemError, match="its constants are: 'k'"):
+        jn.sweep(problem, {"depth": [1.0]})
+
+
+FILE = """
+[constants]
+k = 2.0
+at = 1.0
+[domain]
+kind = "interval"
+a = 0
+b = 2
+[background]
+A = 1.0
+[pieces.right]
+shape = { kind = "interval", a = "at", b = 2 }
+A = "k"
+[boundary]
+left = { kind = "dirichlet" }
+right = { kind = "dirichlet", g = 1 }
+[quantities]
+through = { kind = "flux", boundary = "right" }
+"""
+
+
+def test_samples_fill_the_spans_and_depend_on_the_seed_alone():
+    spans = {"k": jn.Span(1e-2, 1e2), "at": jn.Span(0.5, 1.5)}
+    points = list(sweeps._points(spans, 64, 1))
+    assert points == list(sweeps._points(spans, 64, 1)) != list(sweeps._points(spans, 64, 2))
+    k, at = (np.array([values[name] for values in points]) for name in ("k", "at"))
+    counts, *_ = np.histogram2d(np.log10(k), at, bins=(4, 4), range=[(-2, 2), (0.5, 1.5)])
+    assert counts.sum() == 64 and counts.min() >= 2
+
+
+def test_what_is_refused_is_a_row_and_a_message():
+    with pytest.raises(jn.ProblemError, match="positive definite"):  # the first case is stated before all
+        jn.sweep(layers, {"k": [-1.0, 1.0]})
+    table = jn.sweep(layers, {"k": [1.0, -1.0]}, {"through": ("flux", "right")})
+    assert table.status == ("converged", "refused") and "positive definite" in table.messages[1]
+    assert np.isnan(table.values["through"][1]) and not table.ok
+    assert table.to_csv().splitlines()[-1] == "-1.0,,,,refused"
+
+
+@pytest.mark.parametrize(
+    ("vary", "words"),
+    [({}, "mapping from names"), ({"k": "1:2"}, "list of finite numbers"), ({"k": []}, "list of finite numbers")],
+)
+def test_wrong_values_are_one_sentence(vary, words):
+    with pytest.raises(jn.ModelError, match=words):
+        jn.sweep(layers, vary)
+
+
+def test_wrong_spans_and_quantities():
+    for wrong in ((2, 1), (0, np.inf), (0, 1, 1), (0, 1, 5, "log")):
+        with pytest.raises(jn.ModelError):
+            jn.Span(*wrong)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(jn.ModelError, match="give a function of the solution"):
+        jn.sweep(layers, {"k": [1.0]}, {"peak": "peak"})
+    assert jn.Span(0, 1, 3).values().tolist() == [0.0, 0.5, 1.0] and jn.Span(1e-3, 1e3).values()[-1] == 1e3
+
+
+def deadly(case: Case, stopped: running.Stopped):
+    """The first process that comes to the case number 3 is killed there."""
+    mark = Path(os.environ["JUMPNET_TEST_MARK"])
+    if case.number == 3 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return solved(case, stopped)
+
+
+def test_what_is_in_the_store_is_not_solved_again(tmp_path, monkeypatch):
+    vary = {"k": [1.0, 2.0, 3.0]}
+    table = jn.sweep(layers, {"k": [1.0, 3.0]}, THROUGH, store=tmp_path)
+    calls = []
+    monkeypatch.setattr(sweeps, "solved", lambda case, stopped: calls.append(case) or solved(case, stopped))
+    more = jn.sweep(layers, vary, THROUGH, store=tmp_path)
+    assert [case.values for case in calls] == [{"k": 2.0}]
+    assert more.to_csv().splitlines()[1::2] == table.to_csv().splitlines()[1:]
+    jn.sweep(layers, vary, THROUGH, store=tmp_path, again=True)
+    jn.sweep(layers, vary, THROUGH, store=tmp_path, tol=1e-8)  # other options are another sweep
+    assert len(calls) == 1 + 3 + 3
+
+
+@pytest.mark.slow
+def test_a_killed_process_changes_nothing(tmp_path, monkeypatch):
+    vary = {"k": jn.Span(1e-2, 1e2, 6)}
+    alone = jn.sweep(layers, vary, THROUGH).to_csv()
+    monkeypatch.setenv("JUMPNET_TEST_MARK", str(tmp_path / "killed"))
+    monkeypatch.setattr(sweeps, "solved", deadly)
+    told = []
+    table = jn.sweep(
+        layers, vary, THROUGH, workers=2, store=tmp_path / "kept", progress=lambda *counts: told.append(counts)
+    )
+    assert (tmp_path / "killed").exists()
+    assert table.to_csv() == alone
+    assert [done for done, *_ in told] == [1, 2, 3, 4, 5, 6] and told[-1][1:] == (6, 0.0)
+    monkeypatch.setattr(sweeps, "solved", None)  # all of it comes from the store
+    again = jn.sweep(layers, vary, THROUGH, store=tmp_path / "kept")
+    assert again.to_csv() == alone
+
+
+def test_pictures_and_tables_are_written(tmp_path):
+    table = jn.sweep(layers, {"k": [1.0, 100.0], "at": [0.5, 1.0]}, THROUGH)
+    table.plot(tmp_path / "sweep.png")
+    table.write(tmp_path / "sweep.csv")
+    assert (tmp_path / "sweep.png").stat().st_size > 1000
+    assert (tmp_path / "sweep.csv").read_text() == table.to_csv()
+    with pytest.raises(jn.ModelError, match=r"\.csv or \.parquet"):
+        table.write(tmp_path / "sweep.xls")
