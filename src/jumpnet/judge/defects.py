@@ -232,7 +232,7 @@ def coefficients(problem: Problem, mesh: Mesh, xi: Array) -> Coefficients:
     """The equation at reference points of all elements."""
     x = mesh.points(xi)
     m, q, d = x.shape
-    if d == 3 and all(map(problem.constant_in, np.unique(mesh.piece).tolist())):
+    if all(map(problem.constant_in, np.unique(mesh.piece).tolist())):
         return _constants(problem, mesh, x)
     found = Coefficients(x, np.empty((m, q, d, d)), np.empty((m, q, d)), np.empty((m, q)), np.empty((m, q)))
     for l in np.unique(mesh.piece).tolist():

@@ -88,7 +88,7 @@ class Level:
         length, count = mesh.size / (np.pi * (order + 1)), self.count + MORE
         xi, w = gauss(d, count)
         square = 0.0
-        if not (d == 3 and answer.weak and all(map(problem.constant_in, np.unique(mesh.piece).tolist()))):
+        if not (answer.weak and all(map(problem.constant_in, np.unique(mesh.piece).tolist()))):
             pde = coefficients(problem, mesh, xi)
             r = pde.f if answer.weak else answer.inside(mesh, xi, pde)[0]
             rest = r - _projection(r, d, order, count)

@@ -214,10 +214,10 @@ def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
 
     Values on the boundary and at interfaces are met by a penalty, up to 1e-5; corrections take that to rounding.
     """
-    zero = as_solution(problem, [Nothing(problem.dim)] * problem.partition.size, Status.STALLED, np.nan, {})
-    answer: Answer = Smooth(replace(zero, supplement=Supplement(0.0, problem.sources)))
-    if problem.dim == 3 and not problem.sources:
-        answer = Zero()
+    answer: Answer = Zero()
+    if problem.sources:
+        zero = as_solution(problem, [Nothing(problem.dim)] * problem.partition.size, Status.STALLED, np.nan, {})
+        answer = Smooth(replace(zero, supplement=Supplement(0.0, problem.sources)))
     level = solved(problem, space, answer, None if problem.mean is None else 0.0, space.order + GAUSS[problem.dim])
     level = _corrected(problem, level, answer)
     e = level.sampled()

@@ -85,7 +85,7 @@ def image(figure: Figure, kind: str = "png", finer: float = 1.0) -> bytes:
     nameless = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     if (layout := figure.get_layout_engine()) is not None:  # once: a figure may be written twice, to a file and a page
         layout.execute(figure)
-        figure.set_layout_engine("none")
+        figure.set_layout_engine(None)  # "none" would leave a placeholder, for which savefig draws twice
     with rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):  # TrueType: journals refuse the default's Type 3
         figure.savefig(buffer, format=kind, dpi=finer * figure.dpi, metadata=nameless)
     return buffer.getvalue()

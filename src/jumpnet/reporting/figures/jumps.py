@@ -99,7 +99,7 @@ def _draw(solution: Solution, places: Sequence[Axes], pair: tuple[int, int], cur
     words = ("$u$", "$[u]$", r"$[A \nabla u \cdot n]$")
     for axes, label in zip(places, words, strict=False):
         styled(axes, ylabel=label)
-        axes.legend(fontsize=8, frameon=False, labelcolor=INK, ncols=2)
+        axes.legend(loc="upper right", fontsize=8, frameon=False, labelcolor=INK, ncols=2)  # above the lines: _calm
         _calm(axes)
         axes.yaxis.set_major_formatter(Apart())
         axes.yaxis.offsetText.set(fontsize=8, color=INK)
