@@ -10,9 +10,11 @@ from jumpnet.errors import GeometryError
 from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.meshing.first import first_mesh
+from jumpnet.fe.meshing.edges import graded_edges
 from jumpnet.fe.space import Space
 from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.judge.defects import Answer, Elements, Smooth
+from jumpnet.judge.edges import singular_edges
 from jumpnet.judge.finding import Finding
 from jumpnet.judge.level import Level, solved
 from jumpnet.judge.options import JudgeOptions
@@ -110,6 +112,11 @@ def _singular_vertices(problem: Problem, mesh: Mesh) -> list[int]:
     return sorted(set(found))
 
 
+def _on_edges(problem: Problem, mesh: Mesh) -> list[int]:
+    """The vertices on singular edges in space."""
+    return singular_edges(problem, mesh).tolist()
+
+
 def _at(x: np.ndarray, places: list[np.ndarray], size: float) -> bool:
     return any(np.linalg.norm(x - place) < 1e-6 * size for place in places)
 
@@ -121,7 +128,7 @@ def judge_elements(
 
     In a space within theirs it would be zero: their residual is orthogonal to that.
     """
-    vertices = _singular_vertices(problem, field.mesh) if problem.dim == 2 else []
+    vertices = (_singular_vertices if problem.dim == 2 else _on_edges)(problem, field.mesh)
     options = _patient(options, bool(vertices))
     found = settled(problem, _higher(field, vertices, options), options, tol, _mean(solution, problem))
     return replace(found, singular=bool(vertices))
@@ -138,7 +145,10 @@ def _higher(field: Field, vertices: list[int], options: JudgeOptions) -> Iterato
         if not vertices:
             yield Space(field.mesh, field.order + more), Elements(field)
             continue
-        mesh = field.mesh.as_origin().graded(vertices, min(more * BEYOND, MOST_LAYERS))
+        if field.mesh.dim == 3:
+            mesh = graded_edges(field.mesh.as_origin(), np.array(vertices), more)
+        else:
+            mesh = field.mesh.as_origin().graded(vertices, min(more * BEYOND, MOST_LAYERS))
         yield (
             Space(mesh, field.order + more),
             Elements(replace(field, mesh=mesh, values=mesh.prolonged(field.values, field.order))),

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Int
 
-from jumpnet.fe.mesh import Mesh, _keys, on_faces
+from jumpnet.fe.mesh import Mesh, edge_keys, on_faces
 from jumpnet.fe.meshing.edges import EDGES, dihedral_angles
 from jumpnet.problem import Problem
 
@@ -16,7 +16,7 @@ CONTRAST = 1.5
 def singular_edges(problem: Problem, mesh: Mesh) -> Int[np.ndarray, " vertices"]:
     """The vertices on edges of a mesh in space at which the gradient of u may be infinite."""
     names = np.sort(mesh.same[mesh.elements[:, EDGES]], axis=2).reshape(-1, 2)
-    edge, first, number = np.unique(_keys(names), return_index=True, return_inverse=True)
+    edge, first, number = np.unique(edge_keys(names), return_index=True, return_inverse=True)
     number = number.ravel()
     angle = np.zeros((len(edge), problem.partition.size))
     np.add.at(angle, (number, np.repeat(mesh.piece, 6)), dihedral_angles(mesh).ravel())
@@ -58,6 +58,6 @@ def _changing(problem: Problem, mesh: Mesh) -> Int[np.ndarray, " edges"]:
     part = parts.part_numbers(at.x[:, 0], at.normal[:, 0], mesh.piece[element])
     given = np.array([problem.boundary[name].kind == "dirichlet" for name in parts.boundary_parts])[part]
     ids = np.array([np.delete(mesh.elements[e], l) for e, l in zip(element, local, strict=True)])
-    names = _keys(np.sort(mesh.same[ids[:, [[0, 1], [0, 2], [1, 2]]]], axis=2).reshape(-1, 2))
+    names = edge_keys(np.sort(mesh.same[ids[:, [[0, 1], [0, 2], [1, 2]]]], axis=2).reshape(-1, 2))
     of_face = np.repeat(given, 3)
     return np.intersect1d(names[of_face], names[~of_face])
