@@ -1,6 +1,6 @@
 """What interruptions leave behind, and what many solves do to a process; the figures of docs/security.md.
 
-python benchmarks/robustness.py interrupts --count 50     Ctrl-C at random moments of `jumpnet solve`
+python benchmarks/robustness.py interrupts --count 50     Ctrl-C at random moments of several commands
 python benchmarks/robustness.py kills --count 20          SIGKILL in training, saving and reporting
 python benchmarks/robustness.py soak --count 2000         solves in one process
 """
@@ -17,10 +17,13 @@ import threading
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "examples" / "cylinder.toml"
+USERS = ROOT / "benchmarks" / "users"
 COMMAND = [sys.executable, "-m", "jumpnet"]
 TRAINING = '\n[solve]\nmethod = "train"\nneurons = 60\nsteps = 100000\ntol = 1e-15\n'
 
@@ -45,37 +48,98 @@ def whole(folder: Path) -> list[str]:
     return bad
 
 
-def interrupts(count: int, latest: float, seed: int) -> int:
-    """Ctrl-C at random moments; how the processes end."""
-    chance, codes, slow, bad = random.Random(seed), Counter(), [], []
+@dataclass(frozen=True)
+class Command:
+    """A command that is interrupted: what it does, and its arguments in a folder."""
+
+    name: str
+    arguments: Callable[[Path], list[str]]
+
+
+def _training(folder: Path) -> list[str]:
+    """A training that does not end by itself."""
+    (folder / "long.toml").write_text(FILE.read_text(encoding="utf-8") + TRAINING, encoding="utf-8")
+    return ["solve", str(folder / "long.toml"), "-o", str(folder / "out")]
+
+
+def _solve(file: Path) -> Callable[[Path], list[str]]:
+    return lambda folder: ["solve", str(file), "-o", str(folder / "out")]
+
+
+MIXTURE = (
+    Command("direct", _solve(FILE)),
+    Command("drawing", _solve(USERS / "sink.toml")),
+    Command("image", _solve(USERS / "two-phase.toml")),
+    Command("polycrystal", _solve(USERS / "polycrystal.toml")),
+    Command("training", _training),
+    Command("checkpoint", lambda f: ["examples", "pde4", "-o", str(f / "out"), "--checkpoint", str(f / "a.ckpt")]),
+)
+
+
+def _as_at_a_terminal() -> None:
+    """In a child, before the command: programs that a shell starts in the background are told to ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a command ended: its code (None: before the signal), the seconds it took to, its last words, who is left."""
+
+    code: int | None
+    seconds: float
+    told: str
+    left: bool
+
+    @property
+    def shown(self) -> str:
+        """In words. A process that the signal itself has ended had not come to us yet: 130 for a shell."""
+        return "finished before" if self.code is None else "130, by the signal" if self.code == -2 else str(self.code)
+
+
+def interrupted(arguments: list[str], moment: float) -> Ending:
+    """Ctrl-C so long after a command was started: as a terminal does, to all processes of its group."""
+    command = [*COMMAND, *arguments]
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=_as_at_a_terminal,
+    )  # fmt: skip
+    with process:
+        try:
+            _, told = process.communicate(timeout=moment)
+            return Ending(None, 0.0, told, False)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGINT)
+        sent = time.monotonic()
+        _, told = process.communicate(timeout=300)
+        seconds = time.monotonic() - sent
+        time.sleep(0.2)
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return Ending(process.returncode, seconds, told, False)
+        return Ending(process.returncode, seconds, told, True)
+
+
+def interrupts(count: int, latest: float, seed: int, names: list[str]) -> int:
+    """Ctrl-C at random moments of a mixture of commands; how the processes end."""
+    chance, codes, slow, bad, kept = random.Random(seed), Counter(), [0.0], [], 0
+    mixture = [command for command in MIXTURE if not names or command.name in names]
     for number in range(count):
-        moment = chance.uniform(0.0, latest)
+        command, moment = mixture[number % len(mixture)], chance.uniform(0.0, latest)
         with tempfile.TemporaryDirectory() as name:
-            problem = Path(name) / "long.toml"
-            problem.write_text(FILE.read_text(encoding="utf-8") + (TRAINING if number % 2 else ""), encoding="utf-8")
-            command = [*COMMAND, "solve", str(problem), "-o", f"{name}/out"]
-            with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-                try:
-                    process.wait(moment)
-                    finished = True
-                except subprocess.TimeoutExpired:
-                    finished = False
-                sent = time.monotonic()
-                if not finished:
-                    process.send_signal(signal.SIGINT)
-                _, told = process.communicate(timeout=300)
-            code = process.returncode
-            # A process that the signal itself has ended: the interpreter had not come to us yet. 130 for a shell.
-            shown = "finished before" if finished else "130, by the signal" if code == -signal.SIGINT else str(code)
-            codes[shown] += 1
-            if not finished:
-                slow.append(time.monotonic() - sent)
-            bad += whole(Path(name))
-            if not finished and code not in (130, -signal.SIGINT):
-                print(f"  after {moment:.2f} s: {code} {told[-300:]}", flush=True)
-            elif "Traceback" in told and code == 130:
-                print(f"  after {moment:.2f} s: a traceback beside code 130: {told[-300:]}", flush=True)
-    print(f"interrupts: {dict(codes)}, slowest to end {max(slow, default=0.0):.1f} s, damaged files {bad}", flush=True)
+            ended = interrupted(command.arguments(Path(name)), moment)
+            bad += whole(Path(name)) + (["a process was left"] if ended.left else [])
+        codes[ended.shown] += 1
+        slow.append(ended.seconds)
+        kept += "kept" in ended.told
+        last = (ended.told.strip().splitlines() or [""])[-1][-120:]
+        print(f"  {command.name:<12} after {moment:5.2f} s: {ended.shown}, {ended.seconds:.1f} s, {last}", flush=True)
+        if ended.code not in (None, 130, -2) or (ended.code == 130 and "Traceback" in ended.told):
+            print(ended.told[-600:], flush=True)
+    print(
+        f"interrupts: {dict(codes)}, {kept} with an answer kept, slowest to end {max(slow):.1f} s, damaged {bad}",
+        flush=True,
+    )
     return 0 if not bad and set(codes) <= {"130", "130, by the signal", "finished before"} else 1
 
 
@@ -154,7 +218,7 @@ def kills(count: int, seed: int) -> int:
 
 
 def soak(count: int) -> int:
-    """Many solves of changing problems in one process."""
+    """Many solves of changing problems in one process: direct ones, some judged, every fiftieth by finite elements."""
     import jumpnet as jn
     from jumpnet.guard.budget import resident
 
@@ -173,10 +237,12 @@ def soak(count: int) -> int:
             disk = jn.Disk((chance.uniform(-0.2, 0.2), 0.1), radius)
             parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [disk])
             problem = jn.Problem(parts, A=[1.0, k], boundary=jn.Dirichlet("x1 + x2**2"))
-        solution = jn.solve(problem, tol=1e-3, verify=number % 10 == 1)
+        method = "fem" if number % 50 == 25 else "auto"
+        solution = jn.solve(problem, tol=1e-3, verify=number % 10 == 1, method=method)
         solution([[0.3]] if problem.dim == 1 else [[0.3, 0.2]])
 
-    began, memory = time.perf_counter(), {}
+    one(25)  # whatever is opened once and for good: the mesher's process waits for the next mesh
+    began, memory, first, processes = time.perf_counter(), {}, descriptors(), _children()
     for number in range(count):
         one(number)
         if number + 1 in (100, count) or (number + 1) % 200 == 0:
@@ -188,8 +254,27 @@ def soak(count: int) -> int:
                 flush=True,
             )
     growth = memory[count] / memory[min(100, count)] - 1.0
-    print(f"soak: {count} solves, memory {100 * growth:+.1f} % since the hundredth", flush=True)
-    return 0 if growth < 0.05 else 1
+    time.sleep(1.0)
+    left = {
+        "threads": threading.active_count() - 1,
+        "processes": _children() - processes,
+        "descriptors": descriptors() - first,
+    }
+    print(f"soak: {count} solves, memory {100 * growth:+.1f} % since the hundredth, left: {left}", flush=True)
+    return 0 if growth < 0.05 and not any(left.values()) else 1
+
+
+def _children() -> int:
+    """Processes that this one has started and that are still there, apart from multiprocessing's own tracker."""
+    found = 0
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(entry.read_text().rsplit(")", 1)[1].split()[1])
+            command = (entry.parent / "cmdline").read_bytes()
+        except OSError:
+            continue
+        found += parent == os.getpid() and b"resource_tracker" not in command
+    return found
 
 
 def main() -> int:
@@ -198,9 +283,10 @@ def main() -> int:
     parser.add_argument("--count", type=int)
     parser.add_argument("--latest", type=float, default=10.0, help="seconds until the latest Ctrl-C")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="*", default=[], help="of the commands that are interrupted, these")
     given = parser.parse_args()
     if given.what == "interrupts":
-        return interrupts(given.count or 50, given.latest, given.seed)
+        return interrupts(given.count or 50, given.latest, given.seed, given.only)
     return kills(given.count or 20, given.seed) if given.what == "kills" else soak(given.count or 2000)
 
 

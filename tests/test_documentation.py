@@ -22,7 +22,7 @@ PAGES = [
     "docs/questions.md",
     "docs/files.md",
     "docs/exchange.md",
-    *(f"docs/tutorials/{name}.md" for name in ("image", "trust", "speed", "extending")),
+    *(f"docs/tutorials/{name}.md" for name in ("image", "trust", "speed", "extending", "researcher")),
 ]
 
 

@@ -2,6 +2,9 @@
 
 Compiling is about a second of every first solve of its shape. The user's JAX configuration stays as it is: the cache is
 entered for one thread and one call at a time, and a cache that the user has set up is used instead of ours.
+
+JAX writes its files in place. A process that is killed meanwhile leaves one that is cut off, about which every later
+process would complain, and never write it again; so our folder is read and written by a class of our own (`Files`).
 """
 
 import hashlib
@@ -10,11 +13,14 @@ import platform
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from jumpnet.guard.writing import write_atomically
+
+DIGEST = 32  # bytes of a SHA-256
 OFF = ("", "0", "no", "off", "none")
 
 
@@ -26,8 +32,39 @@ def kept() -> Iterator[None]:
         yield
         return
     where, shortest = switches
-    with _opened, where(str(folder)), shortest(0):
+    with where(str(folder)), shortest(0), _opened(folder):
         yield
+
+
+class Files:
+    """Compiled code by key, in files that are whole or are not used: what JAX calls a cache interface.
+
+    Each file begins with the digest of what follows. One that does not match is no entry, and is replaced.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder  # JAX shows it in its logs
+
+    def get(self, key: str) -> bytes | None:
+        """What was put; None where nothing, or nothing whole, is there."""
+        with suppress(OSError):
+            content = self._file(key).read_bytes()
+            digest, value = content[:DIGEST], content[DIGEST:]
+            if digest == hashlib.sha256(value).digest():
+                return value
+        return None
+
+    def put(self, key: str, value: bytes) -> None:
+        """Keep it, if that is possible; a computation does not fail for want of a disk."""
+        with suppress(OSError, ValueError):
+            # Not brought to the disk, which would take longer than some compilations: a power cut is found by `get`.
+            write_atomically(self._file(key), hashlib.sha256(value).digest() + value, durable=False)
+
+    def clear(self) -> None:
+        """Nothing: the folder is the user's to empty."""
+
+    def _file(self, key: str) -> Path:
+        return self._path / f"{key}-cache"
 
 
 class _Opened:
@@ -39,17 +76,32 @@ class _Opened:
     def __init__(self) -> None:
         self._lock, self._inside = threading.Lock(), 0
 
-    def __enter__(self) -> None:
-        with self._lock:
-            self._inside += 1
-
-    def __exit__(self, *_: object) -> None:
+    @contextmanager
+    def __call__(self, folder: Path) -> Iterator[None]:
+        """A context in which JAX uses our files in a folder."""
         from jax.experimental.compilation_cache.compilation_cache import reset_cache
 
         with self._lock:
-            self._inside -= 1
             if self._inside == 0:
-                reset_cache()
+                _use(folder)
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if self._inside == 0:
+                    reset_cache()
+
+
+def _use(folder: Path) -> None:
+    """Give JAX our class for its files; a version of JAX that keeps it elsewhere goes on with its own."""
+    with suppress(ImportError, AttributeError):
+        from jax._src import compilation_cache as theirs
+
+        with theirs._cache_initialized_mutex:
+            if theirs._cache is None and not theirs._cache_initialized:
+                theirs._cache, theirs._cache_initialized = Files(folder), True  # pyright: ignore[reportAttributeAccessIssue]
 
 
 _opened = _Opened()

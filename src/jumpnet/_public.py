@@ -1,7 +1,7 @@
 """The public names, all imported; `jumpnet` itself loads this file when the first of them is used."""
 
 from jumpnet import baselines, charts, models, optim
-from jumpnet.collocation import Points
+from jumpnet.collocation import Collocation, Points, Stream, collocate
 from jumpnet.engines.fem import FEM
 from jumpnet.errors import (
     BudgetError,
@@ -42,11 +42,11 @@ from jumpnet.solving import approximate, solve
 from jumpnet.studies import effective_tensor
 
 __all__ = [
-    "Ball", "Box", "Budget", "BudgetError", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid",
+    "Ball", "Box", "Budget", "BudgetError", "Collocation", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid",
     "ExpressionError", "FEM", "GeometryError", "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning",
     "LevelSet", "Mesh",
     "ModelError", "Neumann", "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem",
-    "ProblemError", "ProblemFile", "Robin", "Solution", "SolutionError", "Star", "Status", "Superellipse",
-    "Superquadric", "Verdict", "approximate", "baselines", "charts", "effective_tensor", "judge", "load",
+    "ProblemError", "ProblemFile", "Robin", "Solution", "SolutionError", "Star", "Status", "Stream", "Superellipse",
+    "Superquadric", "Verdict", "approximate", "baselines", "charts", "collocate", "effective_tensor", "judge", "load",
     "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve",
 ]  # fmt: skip

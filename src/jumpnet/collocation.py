@@ -4,12 +4,13 @@ Streams keep training points, held-out points and test points independent of eac
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.typing import ArrayLike
 
 from jumpnet.errors import ModelError
 from jumpnet.geometry import Partition
@@ -64,7 +65,8 @@ class Points:
             counts = []
         if len(counts) != 3:
             raise ModelError(
-                f"points is {given!r}; give jn.Points(...) or three numbers (interior, boundary, per interface)."
+                f"points is {given!r}; give jn.Points(...), three numbers (interior, boundary, per interface), or a "
+                "function (partition, seed, stream) -> jn.Collocation."
             )
         interior, boundary, interface = counts
         return Points(interior, boundary, interface)
@@ -81,6 +83,26 @@ class Collocation:
     boundary_piece: Int[np.ndarray, " b"]
     boundary_part: Int[np.ndarray, " b"]
     interfaces: Mapping[Pair, tuple[Float[np.ndarray, "k d"], Float[np.ndarray, "k d"]]]
+
+    def with_interior(self, partition: Partition, x: ArrayLike, *, instead: bool = False) -> "Collocation":
+        """The same with more interior points, or with others instead; those outside the domain are left out."""
+        x = np.asarray(x, float).reshape(-1, partition.dim)
+        piece = partition.label(x)
+        x, piece = x[piece >= 0], piece[piece >= 0]
+        if not instead:
+            x, piece = np.concatenate([self.interior, x]), np.concatenate([self.piece, piece])
+        return replace(self, interior=x, piece=piece)
+
+    def counts(self) -> "Points":
+        """How many points there are; of the interfaces, on the one with the most."""
+        most = max((len(x) for x, _ in self.interfaces.values()), default=0)
+        return Points(len(self.interior), len(self.boundary), most)
+
+
+class PointRule(Protocol):
+    """Points of one's own: a function that draws them, for every seed and for training and held-out points alike."""
+
+    def __call__(self, partition: Partition, seed: int, stream: Stream) -> Collocation: ...
 
 
 def collocate(partition: Partition, points: Points, *, seed: int, stream: Stream = Stream.TRAIN) -> Collocation:

@@ -102,3 +102,32 @@ def test_the_budget_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jumpnet.files.problemfile._read", endless)
     result = command("check", str(FILE), "--read-seconds", "0.06")
     assert result.exit_code == 2 and "more than 0.06 seconds" in result.stderr
+
+
+LEAVING = """
+import sys, time
+from jumpnet.guard import interrupts
+interrupts.install()
+from jumpnet.fe.meshing import mesher
+mesher._children[mesher.os.getpid()] = child = mesher._Child()
+print(child._process.pid, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+def test_ctrl_c_ends_the_mesher_too() -> None:
+    """It is in a session of its own, and would finish its mesh for nobody."""
+    with subprocess.Popen([sys.executable, "-c", LEAVING], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        mesher = int(process.stdout.readline())
+        os.kill(mesher, signal.SIGSTOP)  # busy, and deaf to the end of its input
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+    for _ in range(100):
+        if not Path(f"/proc/{mesher}").exists() or " Z " in Path(f"/proc/{mesher}/stat").read_text():
+            break
+        time.sleep(0.05)
+    else:
+        os.kill(mesher, signal.SIGKILL)
+        raise AssertionError("the mesher is still there")

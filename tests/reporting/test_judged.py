@@ -116,3 +116,20 @@ def test_which_balances_fail(outflow, source, rounding, fails):
 def test_a_constant_balances():
     constant = jn.solve(jn.Problem(LINE.partition, A=[1.0, 1e6, 5.0], boundary=jn.Dirichlet(3.0)))
     assert not constant.report(balances=True).alarm
+
+
+def test_the_reproduction_shows_the_judged_error_beside_the_true_one(monkeypatch):
+    from jumpnet.experiments.figures import _mapped
+
+    monkeypatch.setattr("jumpnet.reporting.figures.solution.RESOLUTION", {2: 40})
+    parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0.1, 0.0), 0.5)])
+    problem = jn.manufactured(parts, u=["exp(x1)*cos(x2)", "2 + x1*x2"], A=[1.0, 10.0])
+    solution = jn.solve(problem, tol=1e-3, verify=False)
+    name, title, figure = _mapped("maps-a", "a", solution)
+    assert name == "maps-a" and title.startswith("a: solution, pointwise error and judged error (root mean square: ")
+    _, true, judged = (axes.images[0] for axes in figure.axes if axes.images)
+    assert true.norm.vmin == judged.norm.vmin and true.norm.vmax == judged.norm.vmax, "one colour scale"
+    ratio = np.ma.median(judged.get_array() / true.get_array())
+    assert ratio == pytest.approx(1.0, abs=0.2)
+    bare = replace(solution, problem=None)
+    assert _mapped("b", "b", bare)[1] == "b: solution and pointwise error"

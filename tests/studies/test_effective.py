@@ -152,3 +152,14 @@ def test_what_is_no_cell_problem_is_refused_in_one_sentence() -> None:
         jn.effective_tensor(jn.Partition(jn.Disk((0, 0), 1.0)))
     with pytest.raises(jn.ProblemError, match="only resistances"):
         jn.effective_tensor(jn.Partition(CELL, [jn.Disk((0.5, 0.5), 0.2)]), jumps=jn.Jump(v=1.0))
+
+
+@pytest.mark.parametrize("boundary", ["periodic", "linear", "flux", "mixed"])
+def test_the_error_of_a_tensor_of_finite_elements_is_judged(boundary: str) -> None:
+    parts = jn.Partition(jn.Box((-0.5, -0.5), (0.5, 0.5)), [jn.Disk((0.0, 0.0), 0.4)])
+    better = jn.effective_tensor(parts, [1.0, 10.0], boundary=boundary, tol=1e-8)  # pyright: ignore[reportArgumentType]
+    coarse = jn.FEM(order=2, size=0.2)
+    with pytest.warns(jn.JumpnetWarning, match="not converged"):
+        found = jn.effective_tensor(parts, [1.0, 10.0], boundary=boundary, method=coarse)  # pyright: ignore[reportArgumentType]
+    error = float(np.abs(found.tensor - better.tensor).max())
+    assert 1e-4 < error <= found.estimate <= 10 * error

@@ -2,6 +2,7 @@
 
 from jumpnet.charts.atlas import Affine, Atlas, Box, Chart, Joint, Pole, Slit, Slots, chart_from_spec
 from jumpnet.charts.choice import Charts, choose_atlases, hole_charts, inverse_root, local_boxes
+from jumpnet.charts.formulas import Formulas
 
 __all__ = [
     "Affine",
@@ -9,6 +10,7 @@ __all__ = [
     "Box",
     "Chart",
     "Charts",
+    "Formulas",
     "Joint",
     "Pole",
     "Slit",

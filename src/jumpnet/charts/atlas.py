@@ -337,6 +337,10 @@ def chart_from_spec(spec: Mapping[str, Any]) -> Chart:
         if kind == "slit":
             return Slit(*common, complex(*spec["focus"]), float(spec["axes_sum"]))
         return (Pole if kind == "pole" else Affine)(*common, float(spec["radius"]))
+    if kind == "formulas":
+        from jumpnet.charts.formulas import Formulas  # which is a chart
+
+        return Formulas(spec["formulas"], spec["dim"])
     raise SolutionError(
         f"the file names a chart {kind!r}, which this version of jumpnet does not know; upgrade jumpnet."
     )

@@ -29,6 +29,10 @@ class Budget:
         """Seconds until the deadline."""
         return max(0.0, self.limit - (time.perf_counter() - self._began))
 
+    def too_late(self, last: "Watch") -> bool:
+        """Whether something that takes as long as a watch says would end after the deadline."""
+        return last.seconds > self.left
+
     def forbids(self, last: "Watch", progress: bool) -> bool:
         """Whether there is no time for another level, when the last one took as long as a watch says."""
         if NEXT * last.seconds > self.left:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
@@ -13,12 +14,15 @@ from jumpnet.experiments.reproduction import Reproduction
 from jumpnet.experiments.summary import Summary
 from jumpnet.experiments.tables import NETWORKS
 from jumpnet.fields.piecewise import piecewise_values
+from jumpnet.judge import judge
 from jumpnet.models.shallow import Shallow
 from jumpnet.reporting import plot_domain, plot_solution
 from jumpnet.reporting.figures.canvas import FAINT, INK, LINES, new_figure, styled
+from jumpnet.reporting.quantities import is_judged
 from jumpnet.solution import Solution, load
 
 Drawn = tuple[str, str, Figure]  # file name (beginning with the experiment's), title, figure
+JUDGE_SECONDS = 60.0  # of a map; those of the paper take 3
 POINTS_PER_PIECE = 50  # for the means that colour learned labels
 
 
@@ -47,7 +51,19 @@ def _of_solutions(found: Reproduction) -> Iterator[Drawn]:
             if solution.partition is not None and row.problem not in domains:
                 domains.add(row.problem)
                 yield f"{row.table}-{row.problem}-domain", f"Domain of {row.problem}", plot_domain(solution.partition)
-            yield name, f"{row}, {setting}: solution and pointwise error", plot_solution(solution)
+            yield _mapped(name, f"{row}, {setting}", solution)
+
+
+def _mapped(name: str, title: str, solution: Solution) -> Drawn:
+    """The solution, its error, and where the judge can find one, the error that it solves for without knowing u."""
+    if solution.problem is not None:
+        solution = replace(solution, verdict=judge(solution, seconds=JUDGE_SECONDS))
+    if not is_judged(solution):
+        return name, f"{title}: solution and pointwise error", plot_solution(solution)
+    assert solution.verdict is not None
+    found = f"judged {solution.verdict.rms:.1e}, true {solution.errors().l2:.1e}"
+    figure = plot_solution(solution, what=("u", "error", "judged"))
+    return name, f"{title}: solution, pointwise error and judged error (root mean square: {found})", figure
 
 
 def optimizers(summaries: Sequence[Summary]) -> Figure:

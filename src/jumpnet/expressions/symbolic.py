@@ -5,7 +5,8 @@ Imported lazily by its neighbours, because importing sympy takes longer than sol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache, reduce
 from typing import Any
 
@@ -13,6 +14,9 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 from sympy.printing.numpy import NumPyPrinter
+
+from jumpnet.errors import ExpressionError, JumpnetError
+from jumpnet.guard.text import one_line
 
 Compiled = Callable[[NDArray[np.float64], Sequence[float]], NDArray[np.float64]]
 CACHE = 1024  # compiled vectors and derivatives kept; the many pieces of one problem often share a formula
@@ -113,6 +117,28 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     return sympy.Piecewise((a, condition), (b, True))
 
 
+def _fraction(p: int, q: int) -> str:
+    """A fraction of large integers, which may be beyond float64, as code."""
+    try:
+        return f"({p / q!r})"
+    except OverflowError:
+        return "inf" if p > 0 else "(-inf)"
+
+
+@contextmanager
+def real_numbers() -> Iterator[None]:
+    """A context for sympy and its code, which raise many things where a formula has no real value; ExpressionError."""
+    try:
+        yield
+    except JumpnetError:
+        raise
+    except (TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as problem:
+        raise ExpressionError(
+            f"a formula has no real values somewhere, or too large ones ({one_line(problem, 200)}); write a formula "
+            "that is finite and real, or use a callable."
+        ) from problem
+
+
 class _Printer(NumPyPrinter):
     """NumPy code with every float at full precision (sympy prints 15 digits) and the functions above."""
 
@@ -120,7 +146,11 @@ class _Printer(NumPyPrinter):
         return repr(float(expr))
 
     def _print_Integer(self, expr: Any) -> str:
-        return str(expr.p) if abs(expr.p) < 2**53 else repr(float(expr))
+        return str(expr.p) if abs(expr.p) < 2**53 else _fraction(expr.p, 1)
+
+    def _print_Rational(self, expr: Any) -> str:
+        small = max(abs(expr.p), expr.q) < 2**53
+        return f"({expr.p}/{expr.q})" if small else _fraction(expr.p, expr.q)
 
     # In derivatives, where a part divides by zero.
     def _print_ComplexInfinity(self, expr: Any) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -157,7 +187,7 @@ class _Printer(NumPyPrinter):
 
 _NAMES = {
     **{"_sign": np.sign, "_heaviside": np.heaviside, "_maximum": np.maximum},
-    **{"_where": np.where, "_and": np.logical_and, "_or": np.logical_or, "nan": np.nan},
+    **{"_where": np.where, "_and": np.logical_and, "_or": np.logical_or, "nan": np.nan, "inf": np.inf},
 }
 
 
@@ -173,13 +203,14 @@ def compile_vector(expressions: tuple[Any, ...], symbols: tuple[Any, ...]) -> Co
         }
     )
     # Without the docstring, which prints every expression once more, it takes two thirds of the time.
-    function = sympy.lambdify(
-        list(symbols), list(expressions), [_NAMES, "numpy"], printer=printer, cse=True, docstring_limit=0
-    )
+    with real_numbers():
+        function = sympy.lambdify(
+            list(symbols), list(expressions), [_NAMES, "numpy"], printer=printer, cse=True, docstring_limit=0
+        )
 
     def run(x: NDArray[np.float64], parameters: Sequence[float]) -> NDArray[np.float64]:
         out = np.empty((len(expressions), x.shape[0]))
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), real_numbers():
             columns = function(*np.ascontiguousarray(x.T), *(np.float64(p) for p in parameters))
             for row, column in zip(out, columns, strict=True):
                 # Derivatives of a power of a negative number are complex: not a number, for us.
@@ -192,4 +223,5 @@ def compile_vector(expressions: tuple[Any, ...], symbols: tuple[Any, ...]) -> Co
 @lru_cache(maxsize=CACHE)
 def derivative(expression: Any, symbol: Any) -> Any:
     """d expression / d symbol almost everywhere."""
-    return sympy.diff(expression, symbol).replace(sympy.DiracDelta, lambda *_: sympy.Integer(0))
+    with real_numbers():
+        return sympy.diff(expression, symbol).replace(sympy.DiracDelta, lambda *_: sympy.Integer(0))

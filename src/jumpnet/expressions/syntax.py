@@ -79,8 +79,16 @@ class Builder:
         """The expression, and the symbols in it that stand for numbers."""
         import sympy
 
-        with np.errstate(all="ignore"):
-            value = self.build(self.tree(), 0).symbolic
+        from jumpnet.expressions.symbolic import real_numbers
+
+        tree = self.tree()
+        try:
+            with np.errstate(all="ignore"), real_numbers():
+                value = self.build(tree, 0).symbolic
+        except ExpressionError as problem:
+            if problem.__cause__ is None:
+                raise
+            self.fail("it is not real or not finite somewhere; a real formula is wanted.")
         if value.has(sympy.zoo, sympy.oo, -sympy.oo, sympy.nan):
             self.fail("it divides by zero; a finite formula is wanted.")
         if value.has(sympy.I):

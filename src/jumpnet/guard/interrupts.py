@@ -23,6 +23,9 @@ AGAIN = 0.05  # seconds until a swallowed interrupt is raised again
 unfinished: set[str] = set()
 """Files that are being written, to be removed by whoever leaves at once."""
 
+children: set[int] = set()
+"""Processes that work for this one only, to be ended by whoever leaves at once."""
+
 
 class _State:
     installed = False
@@ -72,6 +75,9 @@ def leave() -> None:
     for part in list(unfinished):
         with suppress(OSError):
             os.unlink(part)
+    for child in list(children):
+        with suppress(OSError):
+            os.kill(child, getattr(signal, "SIGKILL", signal.SIGTERM))
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()

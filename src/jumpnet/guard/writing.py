@@ -22,10 +22,11 @@ PART = re.compile(r"\.jumpnet-([0-9a-f]{8})-(\d{1,20})-[0-9a-f]{12}\.part")
 ABANDONED = 86_400.0
 
 
-def write_atomically(path: str | PathLike[str], content: bytes) -> None:
+def write_atomically(path: str | PathLike[str], content: bytes, *, durable: bool = True) -> None:
     """Write a file; whatever happens, the old one or the new one is there, whole. Raises OSError or ValueError.
 
     Devices, pipes and the like are written to as they are; links are followed; the permissions of an old file stay.
+    Without `durable`, for files that are checked when they are read, a power cut may leave neither of them.
     """
     target = Path(os.path.realpath(path))
     old = _status(target)
@@ -44,15 +45,17 @@ def write_atomically(path: str | PathLike[str], content: bytes) -> None:
             if old is not None:
                 os.chmod(part, stat.S_IMODE(old.st_mode))
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(part, target)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
     finally:
         unfinished.discard(str(part))
-    _to_disk(target.parent)
+    if durable:
+        _to_disk(target.parent)
 
 
 def check_writable(path: Path) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 from jumpnet.errors import GeometryError
 from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh
-from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.fe.meshing.edges import graded_edges
+from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.fe.space import Space
 from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.judge.defects import Answer, Elements, Smooth
@@ -46,11 +46,14 @@ def judge_smooth(solution: Solution, problem: Problem, options: JudgeOptions, to
     """The error of an answer in closed form, on a mesh of the judge's own."""
     parts = problem.partition
     lower, upper = parts.bounds
-    size = float(np.max(upper - lower)) / options.across[parts.dim]
+    size, began = float(np.max(upper - lower)) / options.across[parts.dim], time.perf_counter()
     try:
         base = first_mesh(problem, size, options.curved, options.seconds)
     except GeometryError as error:
         return undecided(f"not judged: {error}")
+    options = replace(options, seconds=options.seconds - (time.perf_counter() - began))
+    if not options.seconds > 0:
+        return undecided("not judged: the mesh took all of the time.")
     meshes = Meshes(problem, base, options)
     answer, options = Smooth(solution), _patient(options, meshes.singular)
     spaces = ((Space(meshes(k, rung), order), answer) for rung, (k, order) in enumerate(ladder(parts.dim)))
@@ -200,6 +203,7 @@ def finding(problem: Problem, level: Level, answer: Answer, change: float) -> Fi
         unknowns=level.space.size,
         total=level.integrals(e),
         fluxes=level.fluxes(problem),
+        means=level.means(),
     )
 
 

@@ -130,6 +130,10 @@ class Elements:
     weak: ClassVar[bool] = True
 
     def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
+        return self.at(mesh, xi)
+
+    def at(self, mesh: Mesh, xi: Array) -> tuple[Array, Array]:
+        """Values and gradients at reference points of all elements."""
         return self._at(mesh, xi, np.arange(len(mesh)))
 
     def value(self, mesh: Mesh, xi: Array) -> Array:

@@ -16,7 +16,7 @@ CONTRAST = 1.5
 def singular_edges(problem: Problem, mesh: Mesh) -> Int[np.ndarray, " vertices"]:
     """The vertices on edges of a mesh in space at which the gradient of u may be infinite."""
     names = np.sort(mesh.same[mesh.elements[:, EDGES]], axis=2).reshape(-1, 2)
-    edge, first, number = np.unique(edge_keys(names), return_index=True, return_inverse=True)
+    edge, number = np.unique(edge_keys(names), return_inverse=True)
     number = number.ravel()
     angle = np.zeros((len(edge), problem.partition.size))
     np.add.at(angle, (number, np.repeat(mesh.piece, 6)), dihedral_angles(mesh).ravel())

@@ -30,7 +30,8 @@ class Finding:
     much e changed under the last refinement, relative to its size. `singular` says that the solution has singular
     points. `reason` is empty, or a sentence that says why nothing is decided; `field` may be None then. `total` is the
     integral of e over each piece. `fluxes` are the integrals of A grad e . n over interfaces, for the key (a, b) on the
-    side of a and with n pointing to a, and over the parts of the boundary, n outward.
+    side of a and with n pointing to a, and over the parts of the boundary, n outward. `means` are the means over the
+    domain of grad e (jumps included) and of A grad e; None where they were not computed.
     """
 
     field: ErrorField | None
@@ -43,6 +44,7 @@ class Finding:
     reason: str = ""
     total: tuple[float, ...] = ()
     fluxes: Mapping[tuple[int, int] | str, float] = default(default_factory=dict)
+    means: tuple[Float[np.ndarray, " d"], Float[np.ndarray, " d"]] | None = None
 
     @property
     def decided(self) -> bool:

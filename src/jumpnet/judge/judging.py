@@ -53,6 +53,8 @@ def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Find
             "not judged: the equations of this solution are not known here; give the problem back: "
             "solution.with_problem(problem)."
         )
+    if not options.seconds > 0:
+        return undecided("not judged: the time limit left no time for it.")
     if problem.data is not None:
         return undecided("not judged: the problem has measured values, which its equations alone need not meet.")
     if problem.dim == 1:

@@ -13,7 +13,7 @@ from jumpnet.fe.simplex import dubiner, face_points, gauss
 from jumpnet.fe.small import determinant, least_eigenvalue
 from jumpnet.fe.space import Space
 from jumpnet.judge.cuts import CutDefects
-from jumpnet.judge.defects import Answer, Defects, coefficients, defects, on_surfaces
+from jumpnet.judge.defects import Answer, Defects, Elements, coefficients, defects, on_surfaces
 from jumpnet.problem import Problem
 
 MORE = 2  # Gauss points, in each direction, at which defects are looked at once more
@@ -115,6 +115,18 @@ class Level:
         return float(np.sqrt(square / sum(self.integrals(np.ones(self._weights.shape)))))
 
     # --- quantities ---------------------------------------------------------------------------------------------
+
+    def means(self) -> tuple[Float[np.ndarray, " d"], Float[np.ndarray, " d"]]:
+        """The means over the domain of grad e, by Gauss's theorem and so with its jumps, and of A grad e."""
+        mesh, faces = self.space.mesh, self.space.mesh.boundary
+        volume, A = self._weights.sum(), self.defects.volume.A
+        slope = Elements(self.field).at(mesh, gauss(mesh.dim, self.count)[0])[1]
+        flux = np.einsum("mq,mqij,mqj->i", self._weights, A, slope, optimize=True)
+        gradient = np.zeros(mesh.dim)
+        if len(faces):
+            there = on_faces(mesh, faces.element[:, 0], faces.local[:, 0], self.count)
+            gradient = np.einsum("fq,fqi->i", there.weight * self.trace(faces, 0), there.normal)
+        return gradient / volume, flux / volume
 
     def fluxes(self, problem: Problem) -> dict[tuple[int, int] | str, float]:
         """Integrals of A grad e . n over interfaces and parts of the boundary, from the equations themselves."""

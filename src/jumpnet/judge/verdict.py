@@ -102,6 +102,13 @@ class Verdict:
             )
         return self.finding.fluxes[key]
 
+    def error_of_means(self) -> tuple[Float[np.ndarray, " d"], Float[np.ndarray, " d"]]:
+        """What the means of the gradient (jumps included) and of the flux over the domain lack, (d,) each."""
+        self._field()
+        if self.finding.means is None:
+            raise SolutionError("the errors of mean gradients and fluxes are known in the plane and in space only.")
+        return self.finding.means
+
     @property
     def corrected(self) -> "Corrected":
         """The answer plus its error: better by the factor `corrected.gain`."""

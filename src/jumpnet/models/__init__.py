@@ -1,7 +1,7 @@
 """Models: networks on charts and labels, and the least-squares system they make with rows."""
 
 from jumpnet.linalg.bycell import ByCell
-from jumpnet.models.activations import ACTIVATIONS
+from jumpnet.models.activations import ACTIVATIONS, register_activation
 from jumpnet.models.frozen import Frozen, LinearSystem
 from jumpnet.models.specs import (
     CategoricalEmbedding,
@@ -42,6 +42,7 @@ __all__ = [
     "network_from_spec",
     "network_spec",
     "frozen_values",
+    "register_activation",
     "site_values",
     "suggested_dim",
 ]

@@ -11,10 +11,11 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from jumpnet._precision import float64
+from jumpnet.errors import ModelError
 from jumpnet.linalg.bycell import ByCell, Pattern
 from jumpnet.models.frozen import Frozen
 from jumpnet.models.shallow import Blocks
-from jumpnet.rows import Layout, Rows, Run, Sites
+from jumpnet.rows import Layout, Rows, Run, Sites, batch
 
 
 class Network(Protocol):
@@ -195,6 +196,15 @@ class System:
         with float64():
             P = np.asarray(_features(self.network, self._layout, theta, self._runs)).T
         return P @ theta[self.output] - np.asarray(self._rhs), P
+
+    def batch(self, share: float, rng: np.random.Generator) -> "System":
+        """The system of a random share of the rows of every condition, weighted so that its loss is alike on average.
+
+        For optimisers that look at some of the equations at a time.
+        """
+        if not 0 < share <= 1:
+            raise ModelError(f"the share of a batch is {share!r}; give a part of the rows, above 0 and at most 1.")
+        return System(self.network, batch(self.rows, share, rng))
 
     def loss_of_terms(self, residual: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " terms"]:
         """The loss, family by family."""

@@ -95,7 +95,7 @@ def _judged(solution: Solution) -> Quantity:
             "dataclasses.replace(solution, verdict=jn.judge(solution))."
         )
     size = lambda x, p: np.maximum(np.abs(solution.verdict.error(x, p)), TINY)  # noqa: E731
-    return Quantity("judged", "judged error of $u$", size, "magma", logarithmic=True)
+    return Quantity("judged", "judged error of $u$", remembered(size), "magma", logarithmic=True)
 
 
 def _unknown(what: object) -> SolutionError:

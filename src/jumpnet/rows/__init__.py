@@ -2,7 +2,7 @@
 
 from jumpnet.rows.conditions import BETWEEN_PIECES, ON_BOUNDARY, ON_CUTS, ConditionKey, Kind, group_of
 from jumpnet.rows.equations import equations, on_surfaces, traced_cuts, values
-from jumpnet.rows.table import Layout, Rows, Run, Sites, joined, row_family, select, stack
+from jumpnet.rows.table import Layout, Rows, Run, Sites, batch, joined, row_family, select, stack
 from jumpnet.rows.weights import Weights, balanced_size, functional_size, weigh
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Sites",
     "Weights",
     "balanced_size",
+    "batch",
     "equations",
     "functional_size",
     "group_of",

@@ -142,6 +142,22 @@ def joined(sites: Sequence[Sites]) -> Sites:
     return Sites(x, cell, a0, a1, a2)
 
 
+def batch(rows: Rows, share: float, rng: np.random.Generator) -> Rows:
+    """A random share of the rows of every condition, at least one of each, and their order kept.
+
+    Weights grow by as much as there are fewer rows, so that the loss of a batch is that of all rows on average. All
+    batches of a share have the same layout: code that is compiled for one serves for all.
+    """
+    run = np.repeat(np.arange(len(rows.layout)), [one.rows for one in rows.layout])
+    weight, keep = rows.weight.copy(), np.zeros(len(rows), bool)
+    for kind in np.unique(np.stack([run, rows.term]), axis=1).T:
+        mine = np.flatnonzero((run == kind[0]) & (rows.term == kind[1]))
+        count = max(1, round(share * len(mine)))
+        keep[rng.choice(mine, count, replace=False)] = True
+        weight[mine] *= np.sqrt(len(mine) / count)
+    return select(rows.weighted(weight), keep)
+
+
 def select(rows: Rows, keep: Bool[np.ndarray, " rows"]) -> Rows:
     """Some of the rows; families that lose all of theirs go too."""
     of_site = np.repeat(keep, rows.counts)

@@ -9,6 +9,7 @@ sites' sizes instead of the largest: the flux condition of an inclusion of condu
 of 1e-8 k; features that can meet both sides to rounding are better off with the balanced ones.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import numpy as np
@@ -18,14 +19,21 @@ from jumpnet.errors import ModelError
 from jumpnet.rows.conditions import ConditionKey
 from jumpnet.rows.table import Rows
 
-Weights = Literal["equilibrated", "balanced", "paper"]
+Weights = Literal["equilibrated", "balanced", "paper"] | Mapping[str, float] | Callable[[Rows], np.ndarray]
 
 
 def weigh(rows: Rows, kind: Weights, halfwidth: Float[np.ndarray, "*sites d"], together: bool = False) -> Rows:
     """The rows with weights of the given kind; `halfwidth` is that of the domain's box, or of each site's cell.
 
-    With `together`, all rows share one mean: of many cells, each has about as many rows.
+    A mapping from conditions ("jump 0-1") or groups of them ("boundary") to factors multiplies their parts of the loss
+    with equilibrated weights. A function of the rows gives the weight of each row itself. With `together`, all rows
+    share one mean: of many cells, each has about as many rows.
     """
+    if isinstance(kind, Mapping):
+        rows = weigh(rows, "equilibrated", halfwidth, together)
+        return rows.weighted(rows.weight * np.sqrt(_factors(rows, kind)))
+    if callable(kind):
+        return rows.weighted(_own(rows, kind))
     # Measurements come with weights of their own; those of all other rows are one.
     mean = rows.weight / np.sqrt(len(rows) if together else _family_size(rows))
     if kind == "paper":
@@ -34,7 +42,33 @@ def weigh(rows: Rows, kind: Weights, halfwidth: Float[np.ndarray, "*sites d"], t
         return rows.weighted(mean / functional_size(rows, halfwidth))
     if kind == "balanced":
         return rows.weighted(mean / balanced_size(rows, halfwidth))
-    raise ModelError(f'weights is {kind!r}; choose "equilibrated", "balanced" or "paper".')
+    raise ModelError(
+        f'weights is {kind!r}; choose "equilibrated", "balanced" or "paper", or give factors of conditions, '
+        'such as {"boundary": 10.0}, or a function of the rows.'
+    )
+
+
+def _factors(rows: Rows, given: Mapping[str, float]) -> Float[np.ndarray, " rows"]:
+    """The factor of each row; that of a condition itself counts before that of its group."""
+    known = {*rows.labels, *(key.kind.group for key in rows.terms)}
+    for name, factor in given.items():
+        if name not in known:
+            raise ModelError(f"weights has {name!r}, which is no condition here; there are {', '.join(sorted(known))}.")
+        if isinstance(factor, bool) or not isinstance(factor, int | float | np.number) or not 0 <= factor < np.inf:
+            raise ModelError(f"the weight of {name!r} is {factor!r}; give a number, zero or more.")
+    of_term = [given.get(str(key), given.get(key.kind.group, 1.0)) for key in rows.terms]
+    return np.array(of_term, float)[rows.term]
+
+
+def _own(rows: Rows, rule: Callable[[Rows], np.ndarray]) -> Float[np.ndarray, " rows"]:
+    """What the user's function gives, if it is a weight for each row."""
+    weight = np.asarray(rule(rows), float)
+    if weight.shape != (len(rows),) or not (np.isfinite(weight) & (weight >= 0)).all():
+        raise ModelError(
+            f"the function for weights gave an array of shape {weight.shape}, or numbers that are negative or not "
+            f"finite; give a weight for each of the {len(rows)} rows."
+        )
+    return weight
 
 
 def functional_size(rows: Rows, halfwidth: Float[np.ndarray, "*sites d"]) -> Float[np.ndarray, " rows"]:

@@ -76,7 +76,7 @@ def advice(solution: Solution) -> str:
     """What can be tried, best first; a seed only where a network was trained."""
     status = solution.status
     if status is Status.INTERRUPTED:
-        return "let it end"
+        return "letting it end"
     if status.ok or status is Status.UNBALANCED:
         return _either(word("smaller"), "another method")
     if status is Status.TRAINED:

@@ -85,9 +85,10 @@ class EffectiveTensor:
     `boundary` names the conditions: "periodic", or those of an apparent tensor of a sample. `resolution` is by how much
     the entries change where the label image is half as fine; nan where that was not asked for.
 
-    `tensor` is symmetric; `asymmetry` is by how much the computed one was not. `estimate` is an estimate of the error
-    of its entries, from that, from the difference of the fluxes through opposite sides, from quadrature and from the
-    estimated errors of `solutions`, one for each unit gradient.
+    `tensor` is symmetric; `asymmetry` is by how much the computed one was not. `estimate` is that of the error
+    of its entries: from the judged errors of the mean gradients and fluxes of `solutions`, one for each unit gradient;
+    where these were not judged, from the asymmetry, from the difference of the fluxes through opposite sides, from
+    quadrature and from their own estimates.
     """
 
     tensor: Tensor

@@ -114,6 +114,13 @@ def means(solution: Solution) -> tuple[np.ndarray, np.ndarray]:
     return gradient, flux
 
 
+def variation(solution: Solution) -> tuple[float, float]:
+    """The root mean square of u over the domain: of its deviation from its mean, and of u itself."""
+    middle, volume = mean(solution).value, _inside(solution, None, lambda at: np.ones(len(at.x))).value
+    square = _inside(solution, None, lambda at: (at.u() - middle) ** 2).value / volume
+    return float(np.sqrt(square)), float(np.sqrt(square + middle**2))
+
+
 def added_energy(
     solution: Solution,
     value: Callable[[np.ndarray, int], np.ndarray],

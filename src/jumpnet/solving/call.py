@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from jumpnet.charts import Atlas, Charts, choose_atlases
-from jumpnet.collocation import Collocation, Points, Stream
+from jumpnet.collocation import Collocation, PointRule, Points, Stream
 from jumpnet.engines.budget import Budget, checked_limit
 from jumpnet.engines.fem import FEM
 from jumpnet.engines.network.checkpoint import Checkpoint
@@ -46,7 +46,7 @@ def solve(
     method: str | FEM = "auto",
     model: Model | FrozenModel | None = None,
     optimizer: Optimizer | Direct | None = None,
-    points: Points | Sequence[int] | None = None,
+    points: Points | PointRule | Sequence[int] | None = None,
     charts: Charts | None = None,
     weights: Weights | None = None,
     preset: Preset | None = None,
@@ -71,7 +71,9 @@ def solve(
 
     With any of the other options a network is trained (`optimizer=jn.optim.Direct()` or a model with frozen features:
     solved directly). Each has a default: a categorical embedding trained by Levenberg-Marquardt on equilibrated rows,
-    in charts chosen from the geometry. `points` is `Points(...)` or (interior, boundary, per interface).
+    in charts chosen from the geometry. `points` is `Points(...)`, (interior, boundary, per interface), or a function
+    (partition, seed, stream) -> `Collocation`. `weights` is "equilibrated", "balanced", "paper", factors of the loss by
+    condition ({"boundary": 10.0}), or a function of the rows.
     `preset="paper"` takes the paper's charts, weights, points and stopping rule instead.
 
     `trials` solves with that many seeds (from `seed` on), `workers` trainings at a time (by default one on each core),
@@ -146,8 +148,16 @@ def within(settings: Settings, limit: float) -> Settings:
     seconds = min(FOR_ANSWER * limit, settings.optimizer.stop.time_limit or np.inf)
     if not np.isfinite(seconds):
         return settings
-    limited: Any = replace(settings.optimizer, time_limit=seconds)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    return replace(settings, optimizer=limited)
+    own: Any = settings.optimizer
+    if hasattr(own, "time_limit"):
+        return replace(settings, optimizer=replace(own, time_limit=seconds))
+    try:  # an optimiser of the user's, which has a `stop` and perhaps nothing else of ours
+        return replace(settings, optimizer=replace(own, stop=replace(own.stop, time_limit=seconds)))
+    except TypeError:
+        raise ModelError(
+            f"{type(own).__name__} cannot be given a time limit; make it a dataclass with a field `stop` "
+            "(jn.optim.Stop)."
+        ) from None
 
 
 def checked_goal(tol: float, atol: float) -> Goal:
@@ -165,7 +175,7 @@ def approximate(
     *,
     model: Model | None = None,
     optimizer: Optimizer | None = None,
-    points: Points | Sequence[int] | None = None,
+    points: Points | PointRule | Sequence[int] | None = None,
     charts: Charts | None = None,
     preset: Preset | None = None,
     seed: int = 0,
@@ -236,14 +246,15 @@ def _preparation(
         )
         networks = [model.network(atlas.inputs, parts.size) for atlas in atlases]
         counts = settings.points or default_points(networks[-1], parts.dim, parts.size, own_features(model))
-        if f is None:
+        if f is None and isinstance(counts, Points):
             counts = replace(counts, interface=0)
 
-        def of(stream: Stream) -> Rows:
-            drawn = collocated(parts, counts, model, seed=seed, stream=stream, given=settings.points is not None)
-            return rows(held_out(drawn) if stream is Stream.HELD_OUT else drawn)
+        def of(stream: Stream) -> Collocation:
+            return collocated(parts, counts, model, seed=seed, stream=stream, given=settings.points is not None)
 
-        return Task(parts, atlases, networks, counts, of(Stream.TRAIN), of(Stream.HELD_OUT), settings)
+        train, unseen = of(Stream.TRAIN), of(Stream.HELD_OUT)
+        drawn = counts if isinstance(counts, Points) else train.counts()
+        return Task(parts, atlases, networks, drawn, rows(train), rows(held_out(unseen)), settings)
 
     return prepared
 

@@ -53,7 +53,7 @@ def chosen(
         other = by_elements(problem, goal, verify, progress=progress, limit=whole.left)
     except JumpnetError as refused:
         tried.append(f"finite elements: {refused}")
-        if isinstance(refused, GeometryError) and (direct is None or _cut_short(direct)):
+        if isinstance(refused, GeometryError) and (direct is None or (_cut_short(direct) and whole.left > 0)):
             again = completed(problem, directly(problem, budget=Budget(whole.left), **options))
             other = verified(problem, again, goal, verify, seconds=whole.left)
             tried.append(_line(other, time.perf_counter() - began))
@@ -124,10 +124,7 @@ def by_elements(
             found = completed(problem, improve(enough))
             if found.status is Status.INTERRUPTED:
                 return found
-            try:
-                found = verified(problem, found, goal, verify, needed=problem.dim > 1, seconds=whole.left)
-            except KeyboardInterrupt:
-                return replace(found, status=Status.INTERRUPTED, estimate=np.nan)
+            found = verified(problem, found, goal, verify, needed=problem.dim > 1, seconds=whole.left)
             if found.status is not Status.REFUTED:
                 break
             target *= AIMED

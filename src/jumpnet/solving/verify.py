@@ -18,6 +18,7 @@ from jumpnet.optim import Status
 from jumpnet.problem import Problem
 from jumpnet.problem.resolution import survey
 from jumpnet.solution import Solution
+from jumpnet.solution.quantities import variation
 
 Verify = bool | Literal["auto"]
 
@@ -51,21 +52,32 @@ def verified(
 ) -> Solution:
     """The solution with the status that its judged error, or its own estimate, deserves.
 
-    `needed` says that the method's own estimate does not suffice; `seconds` is what the judge may take.
+    `needed` says that the method's own estimate does not suffice; `seconds` is what the judge may take. Ctrl-C in the
+    meantime returns the answer as it is.
     """
     found = _with_data(problem, found)
     doubts = _doubts(problem, found)
     skipped = verify == "auto" and found.status.ok and not (doubts or needed or _loose(problem))
     if verify is False or found.status not in JUDGED or skipped:
         return found
-    x, piece = problem.partition.sample_interior(POINTS, seed=[found.seed, int(Stream.TEST), 3], method="even")
-    enough = goal.of(found(x, piece))
+    enough = _enough(problem, found, goal)
     own = min(4 * int(found.settings.get("unknowns", 0)), MOST_UNKNOWNS)
     most = {dim: max(own, n) for dim, n in JudgeOptions().unknowns.items()}
-    verdict = judge(found, tol=enough, options=JudgeOptions(unknowns=most, seconds=seconds))
+    try:
+        verdict = judge(found, tol=enough, options=JudgeOptions(unknowns=most, seconds=seconds))
+    except KeyboardInterrupt:
+        return replace(found, status=Status.INTERRUPTED, estimate=np.nan)
     if needed:
         doubts = [*doubts, "differences of successive spaces are all that is known"]
     return _judged(found, verdict, enough, doubts)
+
+
+def _enough(problem: Problem, found: Solution, goal: Goal) -> float:
+    """The largest error that will do; of finite elements by integration, which sees layers that few points lie in."""
+    if found._elements is not None:
+        return goal.of_size(*variation(found))
+    x, piece = problem.partition.sample_interior(POINTS, seed=[found.seed, int(Stream.TEST), 3], method="even")
+    return goal.of(found(x, piece))
 
 
 def _judged(found: Solution, verdict: Verdict, enough: float, doubts: list[str]) -> Solution:

@@ -118,14 +118,16 @@ def tensor_of(solutions: list[Solution], boundary: Boundary = "periodic") -> Eff
                 quadrature = max(quadrature, flux.error / face[i])
         size = float(np.linalg.norm(upper - lower)) / 4  # of u, about
         relative = float(np.maximum(relative, solution.estimate / size))  # nan, unknown, stays nan
-    found = through.mean(axis=0)
-    if d == 3 and all(solution._elements is not None for solution in solutions):
+    found, judged = through.mean(axis=0), None
+    if all(solution._elements is not None for solution in solutions):
         # Means of the flux over the box are as good as the energy: their error is the square of the gradients'.
         found = np.stack([means(solution)[1] for solution in solutions], axis=1)
+        judged = _judged(solutions, np.eye(d), found)
     asymmetry = float(np.abs(found - found.T).max())
     across = float(np.abs(through[1] - through[0]).max())
     bounds = bounds_of(problem)
-    estimate = ROOM * max(asymmetry, across) + quadrature + relative * float(np.abs(found).max())
+    signs = ROOM * max(asymmetry, across) + quadrature + relative * float(np.abs(found).max())
+    estimate = signs if judged is None else judged
     return EffectiveTensor((found + found.T) / 2, asymmetry, estimate, bounds, tuple(solutions))
 
 
@@ -146,9 +148,23 @@ def _apparent(solutions: list[Solution], boundary: Boundary) -> EffectiveTensor:
     bounds = replace(bounds_of(problem), hashin_shtrikman=None)  # which are for periodic cells
     # Samples with insulated sides have tensors that need not be symmetric: that is then no sign of error.
     doubt = 0.0 if boundary == "mixed" else ROOM * asymmetry
-    estimate = doubt + relative * float(np.abs(found).max())
+    judged = _judged(solutions, np.array(gradients).T, found)
+    estimate = doubt + relative * float(np.abs(found).max()) if judged is None else judged
     tensor = found if boundary == "mixed" else (found + found.T) / 2
     return EffectiveTensor(tensor, asymmetry, estimate, bounds, tuple(solutions), boundary)
+
+
+def _judged(solutions: list[Solution], gradients: np.ndarray, tensor: np.ndarray) -> float | None:
+    """The largest error of an entry of T, where T G = F, from the judged errors of G and F; None if one is unknown.
+
+    Columns of G and F are the mean gradients and fluxes of the solutions: T' = (F + dF)(G + dG)^-1.
+    """
+    verdicts = [solution.verdict for solution in solutions]
+    if any(verdict is None or not verdict.decided or verdict.finding.means is None for verdict in verdicts):
+        return None
+    dG, dF = (np.stack(errors, axis=1) for errors in zip(*(v.error_of_means() for v in verdicts), strict=True))
+    better = np.linalg.solve((gradients + dG).T, (tensor @ gradients + dF).T).T
+    return max(verdict.safety for verdict in verdicts) * float(np.abs(better - tensor).max())
 
 
 def _is_cell_problem(known: Solution, axis: int) -> bool:

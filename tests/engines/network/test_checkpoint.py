@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
 import jumpnet as jn
@@ -370,6 +371,38 @@ def test_a_senseless_description_is_refused(chain: jn.Problem, tmp_path: Path, h
     text = header if isinstance(header, str) else json.dumps(header)
     save_file({"a": np.zeros(1)}, path, metadata={CHECKPOINT: text})
     refusal(chain, path)
+
+
+SPOILT: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "fewer": lambda a: a[:-1],
+    "none": lambda a: a[:0],
+    "twice": lambda a: np.stack([a, a]),
+    "flat": lambda a: np.append(a.ravel(), 1.0),
+    "not numbers": lambda a: a * np.nan,
+}
+
+
+@pytest.mark.parametrize("kind", SPOILT)
+def test_arrays_of_other_shapes_with_a_right_digest_are_refused(
+    chain: jn.Problem, written: bytes, tmp_path: Path, kind: str
+) -> None:
+    """Each array in turn: one sentence, or a run whose numbers were never looked at again."""
+    path = tmp_path / "run.ckpt"
+    path.write_bytes(written)
+    with safe_open(path, framework="np") as file:
+        description = json.loads(file.metadata()[CHECKPOINT])
+    arrays, refused = load_file(path), 0
+    description.pop("digest")
+    for name in sorted(arrays):
+        spoilt = arrays | {name: np.ascontiguousarray(SPOILT[kind](np.atleast_1d(arrays[name])))}
+        digest = checkpoint._digest(description, spoilt)
+        save_file(spoilt, path, metadata={CHECKPOINT: json.dumps(description | {"digest": digest})})
+        try:
+            jn.solve(chain, **UNJUDGED, checkpoint=path)
+        except jn.JumpnetError as problem:
+            refused += 1
+            assert "\n" not in str(problem)
+    assert refused > 0
 
 
 # --- where nothing can be written ------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """Elements in the plane and in space: solve, compare with the space before, refine, until the difference will do.
 
 The error is sought as that of an answer that is zero but for the fields of point sources: the same equations as the
-judge solves. Meshes are graded geometrically towards singular points and edges. In the plane elements are cut, or all orders
-raised, by what each element lacks (marking.py); in space orders rise first, then elements are cut.
+judge solves. Meshes are graded geometrically towards singular points and edges. In the plane elements are cut, or all
+orders raised, by what each element lacks (marking.py); in space orders rise first, then elements are cut.
 """
 
 import time

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from jumpnet.charts import Charts
-from jumpnet.collocation import Points
+from jumpnet.collocation import PointRule, Points
 from jumpnet.errors import ModelError
 from jumpnet.models import CategoricalEmbedding, Model, Network, suggested_dim
 from jumpnet.optim import LevenbergMarquardt, Optimizer
@@ -27,7 +27,7 @@ class Settings:
 
     model: Model
     optimizer: Optimizer
-    points: Points | None
+    points: Points | PointRule | None
     charts: Charts
     weights: Weights
     scaled: bool
@@ -40,7 +40,7 @@ def resolve(
     *,
     model: Model | None,
     optimizer: Optimizer | None,
-    points: Points | Sequence[int] | None,
+    points: Points | PointRule | Sequence[int] | None,
     charts: Charts | None,
     weights: Weights | None,
     preset: Preset | None,
@@ -56,12 +56,19 @@ def resolve(
     return Settings(
         model=model or default_model(dim, pieces),
         optimizer=optimizer or (paper_optimizer() if paper else LevenbergMarquardt()),
-        points=paper_points(dim) if points is None and paper else None if points is None else Points.of(points),
+        points=_points(points, paper_points(dim) if paper else None),
         charts=charts if charts is not None else "paper" if paper else "auto",
         weights=weights or ("paper" if paper else "equilibrated"),
         scaled=not paper,
         starts=1 if paper else 3,
     )
+
+
+def _points(given: Points | PointRule | Sequence[int] | None, otherwise: Points | None) -> Points | PointRule | None:
+    """Counts, or a rule that draws the points."""
+    if given is None:
+        return otherwise
+    return given if callable(given) else Points.of(given)
 
 
 def paper_optimizer(steps: int = 1000) -> LevenbergMarquardt:

@@ -2,13 +2,13 @@
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from jumpnet.charts import Atlas
-from jumpnet.collocation import Collocation, Points, Stream, collocate
+from jumpnet.collocation import Collocation, PointRule, Points, Stream, collocate
 from jumpnet.engines.network.checkpoint import Checkpoint, fingerprint
 from jumpnet.engines.network.settings import Settings
 from jumpnet.engines.network.training import Candidate, train
@@ -18,7 +18,7 @@ from jumpnet.errors import JumpnetWarning, ModelError
 from jumpnet.geometry import Partition
 from jumpnet.models import Model, Network, Separate, System
 from jumpnet.optim import Status, minimise
-from jumpnet.rows import Rows, weigh
+from jumpnet.rows import Rows, Weights, weigh
 from jumpnet.solution import Solution
 from jumpnet.solution.advice import advice, word
 
@@ -110,21 +110,33 @@ class Task:
             "boundary": self.points.boundary,
             "interface": self.points.interface,
             "minimum": self.points.minimum,
-            "points": self.points.method,
+            "points": "own" if callable(self.settings.points) else self.points.method,
             "charts": charts if isinstance(charts, str) else "given",
             "inputs": atlas.inputs,
-            "weights": self.settings.weights,
+            "weights": _named(self.settings.weights),
             "model": repr(model),
             "optimizer": repr(optimizer),
             "seconds": seconds,
         }
 
 
+def _named(weights: Weights) -> object:
+    """Weights as reports and files have them."""
+    return dict(weights) if isinstance(weights, Mapping) else "own" if callable(weights) else weights
+
+
 def collocated(
-    partition: Partition, points: Points, model: Model, *, seed: int, stream: Stream, given: bool
+    partition: Partition, points: Points | PointRule, model: Model, *, seed: int, stream: Stream, given: bool
 ) -> Collocation:
     """The points of a stream; pieces with too few of them are refused or warned about."""
-    drawn = collocate(partition, points, seed=seed, stream=stream)
+    drawn = (
+        points(partition, seed, stream) if callable(points) else collocate(partition, points, seed=seed, stream=stream)
+    )
+    if not isinstance(drawn, Collocation):
+        raise ModelError(
+            f"the function for points returned a {type(drawn).__name__}; it must return a jn.Collocation, as "
+            "jn.collocate(partition, jn.Points(...), seed=seed, stream=stream) does."
+        )
     if stream is not Stream.TRAIN:
         return drawn
     counts = np.bincount(drawn.piece, minlength=partition.size)

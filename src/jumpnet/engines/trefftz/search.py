@@ -240,11 +240,12 @@ def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> S
             return Status.STALLED
         after = solver.level(plan)
         if after.residual > UNSUITED ** min(stride, 1.0) * last.residual and not track.would_do(after):
-            if not poles:
+            if not poles and not budget.too_late(watch):
                 poles, after = True, _better_with(with_all_poles, after, solver, WITH_POLES)
-            if any(key.kind in BETWEEN_PIECES for key in after.large_terms()):
+            if any(key.kind in BETWEEN_PIECES for key in after.large_terms()) and not budget.too_late(watch):
                 after = _better_with(with_rings, after, solver, WITH_RINGS)
-            if any(key.kind in (*ON_BOUNDARY, *BETWEEN_PIECES) for key in after.large_terms()):
+            walls = any(key.kind in (*ON_BOUNDARY, *BETWEEN_PIECES) for key in after.large_terms())
+            if walls and not budget.too_late(watch):
                 after = _better_with(with_corners, after, solver, WITH_CORNERS)
         slow, patience = (SLOW, PATIENCE) if alone else (SLOW_FIRST, PATIENCE_FIRST)
         track.add(after, slow)

@@ -63,7 +63,7 @@ def _parts(
 ) -> list[list[Corner]]:
     """The parts of an element, as vertices with their barycentric coordinates.
 
-    With one vertex at the edge: the corner, and a prism; with two: two prisms; with three: a prism, and the other corner.
+    With one vertex at the edge: the corner, and a prism; with two: two prisms; with three: a prism and a corner.
     """
     eye = [tuple(float(i == k) for i in range(4)) for k in range(4)]
     own = {k: (vertex[k], eye[k]) for k in range(4)}

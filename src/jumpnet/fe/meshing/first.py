@@ -24,6 +24,8 @@ SMALLER = 0.5
 # The volume of a piece in a mesh may be off by a part of itself, and by a part of the domain's: volumes of shapes
 # without closed forms are sampled (geometry/partition/sampling.py).
 OFF, SAMPLED = 0.02, 1e-3
+# Of the largest distance from the boundary: corners of outer faces are on it up to this.
+ON_BOUNDARY = 1e-3
 # Elements are so many times as large as the boxes in which data look smooth (heuristic: those have five points across).
 LEAVES = 2.0
 # Radians of a wave along an element at most (order 8 then has errors of 1e-6), and points at which that is looked at.
@@ -117,7 +119,9 @@ def _of_waves(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]:
 
 
 def _lacking(parts: Partition, mesh: Mesh) -> str:
-    """A sentence about a piece that a mesh lacks, or has too much of; empty if there is none."""
+    """A sentence about a piece that a mesh lacks, or has too much of, or about gaps; empty if all is there."""
+    if _gaps(parts, mesh):
+        return "elements of the mesh have faces without a neighbour inside the domain."
     xi, w = gauss(mesh.dim, mesh.order + 1)
     volume = np.bincount(mesh.piece, np.abs(determinant(mesh.jacobians(xi))) @ w, parts.size)
     for piece, name in enumerate(parts.names):
@@ -127,3 +131,14 @@ def _lacking(parts: Partition, mesh: Mesh) -> str:
         if abs(volume[piece] - wanted) > OFF * wanted + SAMPLED * sum(volume):
             return f"the mesh has a volume of {volume[piece]:.4g} in piece {name!r}, which has {wanted:.4g}."
     return ""
+
+
+def _gaps(parts: Partition, mesh: Mesh) -> bool:
+    """Whether faces that have an element on one side only are off the boundary: the mesh has a gap there."""
+    element, local = mesh.boundary.element[:, 0], mesh.boundary.local[:, 0]
+    corners = mesh.elements[element][np.arange(mesh.dim + 1) != local[:, None]]  # of a face: all but the opposite one
+    if not len(corners):
+        return False
+    used = np.unique(corners)
+    level = np.abs(parts.domain.level(mesh.vertices[np.unique(mesh.elements)]))
+    return bool(np.abs(parts.domain.level(mesh.vertices[used])).max() > ON_BOUNDARY * level.max())

@@ -8,6 +8,7 @@ import atexit
 import os
 import pickle
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from contextlib import suppress
 from typing import Any
 
 from jumpnet.errors import JumpnetError
+from jumpnet.guard import interrupts
 
 # Seconds that a mesh may take at most.
 PATIENCE = 120.0
@@ -45,6 +47,7 @@ class _Child:
             env=os.environ | {"PYTHONPATH": path, HERE: "1"},
             start_new_session=True,
         )
+        interrupts.children.add(self._process.pid)
 
     @property
     def alive(self) -> bool:
@@ -87,6 +90,7 @@ class _Child:
         """Kill it."""
         self._process.kill()
         self._process.wait()
+        interrupts.children.discard(self._process.pid)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with suppress(OSError):  # what was not sent yet
@@ -150,12 +154,20 @@ def _serve() -> None:
     os.dup2(nothing, 1)  # compiled code prints there
     while len(head := jobs.read(_HEAD.size)) == _HEAD.size:
         name, arguments = pickle.loads(jobs.read(_HEAD.unpack(head)[0]))  # noqa: S301 (from our own parent)
+        _limit(int(PATIENCE) + 10)
         try:
             answer = (True, _here(name, arguments))
         except (JumpnetError, MeshingError) as error:
             answer = (False, error if isinstance(error, JumpnetError) else str(error))
+        _limit(0)
         answers.write(_packed(answer))
         answers.flush()
+
+
+def _limit(seconds: int) -> None:
+    """The system ends the child after so long, also in the middle of compiled code: its parent may have been killed."""
+    if hasattr(signal, "alarm"):
+        signal.alarm(seconds)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ ALONG, SPACINGS = 0.7, 1.5
 
 
 def narrow(parts: Partition, size: float) -> list[tuple[Float[np.ndarray, " d"], float]]:
-    """Places between close walls of a partition in the plane or in space, and the sizes of elements there, below `size`."""
+    """Places between close walls of a partition, and the sizes of elements there, below `size`."""
     trace = Trace.join(parts._walls.pilot)
     trace = trace[trace.ahead != trace.behind]
     if len(trace.points) < 2:

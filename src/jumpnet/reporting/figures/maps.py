@@ -1,5 +1,7 @@
 """Maps of a plane: colours by piece-wise values, crisp lines where pieces meet."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
@@ -30,6 +32,13 @@ def colour_scale(quantity: Quantity, maps: list[np.ndarray]) -> Normalize:
     low = float(np.quantile(values, 0.01))
     # Differences at the level of rounding are often exactly zero: five decades show all that there is.
     return LogNorm(max(min(low, top / 10**FEWEST_DECADES), top / 10**MOST_DECADES, 1e-300), max(top, 1e-298))
+
+
+def common_scale(quantities: Sequence[Quantity], grids: list[Grid]) -> Normalize | None:
+    """One scale for several quantities, such as an error and what was judged of it; None where they are fewer."""
+    if len(quantities) < 2:
+        return None
+    return colour_scale(quantities[0], [on_grid(grid, one.values) for one in quantities for grid in grids])
 
 
 def draw_map(axes: Axes, grid: Grid, values: np.ndarray, scale: Normalize, colours: str) -> AxesImage:
@@ -102,11 +111,16 @@ def frame(axes: Axes, grid: Grid, title: str) -> None:
 
 
 def draw_quantity(
-    figure: Figure, places: list[Axes], grids: list[Grid], partition: Partition, quantity: Quantity
+    figure: Figure,
+    places: list[Axes],
+    grids: list[Grid],
+    partition: Partition,
+    quantity: Quantity,
+    scale: Normalize | None = None,
 ) -> None:
-    """One quantity on several planes, with one colour scale."""
+    """One quantity on several planes, with one colour scale: its own, or the one given."""
     maps = [on_grid(grid, quantity.values) for grid in grids]
-    scale = colour_scale(quantity, maps)
+    scale = scale or colour_scale(quantity, maps)
     for axes, grid, values in zip(places, grids, maps, strict=True):
         picture = draw_map(axes, grid, values, scale, quantity.colours)
         draw_outlines(axes, grid, partition)

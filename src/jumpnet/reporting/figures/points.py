@@ -20,6 +20,8 @@ MOST_SPREAD = 1_000_000  # that are spread anew, to draw some of them
 def solve_points(solution: Solution) -> Collocation:
     """The points of a training; for a direct solve as many, spread as evenly (its own are redrawn at each level)."""
     counts = {name: solution.settings.get(name) for name in ("interior", "boundary", "interface")}
+    if solution.settings.get("points") == "own":
+        raise SolutionError("this solution was trained at points of its author's own, which it does not hold.")
     if not all(isinstance(count, int) for count in counts.values()):
         raise SolutionError("this solution does not say at how many points it was solved.")
     if (total := sum(int(count or 0) for count in counts.values())) > MOST_SPREAD:

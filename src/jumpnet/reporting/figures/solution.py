@@ -11,7 +11,7 @@ from jumpnet.errors import SolutionError
 from jumpnet.geometry import Partition
 from jumpnet.reporting.figures.canvas import INK, LINES, finished, new_figure
 from jumpnet.reporting.figures.lines import draw_line, runs
-from jumpnet.reporting.figures.maps import draw_quantity
+from jumpnet.reporting.figures.maps import common_scale, draw_quantity
 from jumpnet.reporting.grid import Grid, make_grid, planes, whole_resolution
 from jumpnet.reporting.quantities import Quantity, quantities
 from jumpnet.solution import Solution
@@ -77,8 +77,10 @@ def _lines(partition: Partition, chosen: tuple[Quantity, ...], resolution: int) 
 
 def _maps(partition: Partition, chosen: tuple[Quantity, ...], grids: list[Grid]) -> Figure:
     figure, places = map_axes(len(chosen), grids)
+    errors = [quantity for quantity in chosen if quantity.name in ("error", "judged")]
+    common = common_scale(errors, grids)  # the true error and the judged one are there to be compared
     for row, quantity in zip(places, chosen, strict=True):
-        draw_quantity(figure, list(row), grids, partition, quantity)
+        draw_quantity(figure, list(row), grids, partition, quantity, common if quantity in errors else None)
     return figure
 
 
