@@ -1,7 +1,6 @@
 """A time limit is kept, whatever is being done when it comes; Ctrl-C while an answer is judged keeps the answer."""
 
 import os
-import time
 from typing import Any
 
 import numpy as np
@@ -51,33 +50,6 @@ def test_a_time_limit_is_kept(problem: Any, method: str) -> None:
     found = jn.solve(stated, tol=1e-13, time_limit=LIMIT, method=method)
     assert spent() - began < 1.2 * LIMIT + START
     assert not found.status.ok and np.isfinite(found([[0.1, 0.2]])).all()
-
-
-@pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
-def test_a_time_limit_ends_the_cutting_into_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cells were refined for a minute once, whatever the limit was."""
-    from jumpnet.engines.trefftz import search
-    from jumpnet.engines.trefftz.levels import DirectSolver
-
-    levels: list[float] = []
-
-    def slow(*args: Any) -> Any:
-        time.sleep(0.3)
-        levels.append(time.perf_counter())
-        return solved(*args)
-
-    solved = DirectSolver.level
-    monkeypatch.setattr(DirectSolver, "level", slow)
-    monkeypatch.setattr(search, "_grow", lambda track, solver, *_: track.begin(solver.level(_first(solver))))
-    began = time.perf_counter()
-    found = jn.solve(corner(), tol=1e-13, time_limit=2.0, method="trefftz", verify=False)
-    assert found.status is jn.Status.TIME_LIMIT and levels[-1] - began < 2.0
-
-
-def _first(solver: Any) -> Any:
-    from jumpnet.engines.trefftz.features import first_plan
-
-    return first_plan(solver.problem)
 
 
 def test_ctrl_c_while_an_answer_is_judged_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:

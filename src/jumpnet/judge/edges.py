@@ -5,12 +5,17 @@ from jaxtyping import Int
 
 from jumpnet.fe.mesh import Mesh, edge_keys, on_faces
 from jumpnet.fe.meshing.edges import EDGES, dihedral_angles
+from jumpnet.geometry import Box, HalfSpace
+from jumpnet.geometry import Mesh as Body
+from jumpnet.geometry.bodies.boolean import Complement, Intersection, Union
 from jumpnet.problem import Problem
 
 # Radians by which an angle must differ from that of a smooth surface: a ball drawn with 24 segments has 0.26.
 SHARP = 0.6
 # Pieces whose conductivities differ by less than this factor make weak singularities (heuristic).
 CONTRAST = 1.5
+# Shapes that may have edges.
+ANGULAR = (Box, HalfSpace, Body, Complement, Intersection, Union)
 
 
 def singular_edges(problem: Problem, mesh: Mesh) -> Int[np.ndarray, " vertices"]:
@@ -21,11 +26,10 @@ def singular_edges(problem: Problem, mesh: Mesh) -> Int[np.ndarray, " vertices"]
     angle = np.zeros((len(edge), problem.partition.size))
     np.add.at(angle, (number, np.repeat(mesh.piece, 6)), dihedral_angles(mesh).ravel())
     total = angle.sum(axis=1)
-    outer = total < 2 * np.pi - 1e-3
+    outer, changing = (np.isin(edge, names) for names in _on_boundary(problem, mesh))
     found = outer & (total > np.pi + SHARP)
-    found |= _between_materials(problem, mesh, angle, total)
-    changing = np.isin(edge, _changing(problem, mesh))
     found |= changing & (total > np.pi / 2 + SHARP)
+    found |= _between_materials(problem, mesh, angle, total)
     ends = mesh.elements[:, EDGES].reshape(-1, 2)  # all images of an edge
     return np.unique(ends[found[number]])
 
@@ -36,7 +40,9 @@ def _between_materials(problem: Problem, mesh: Mesh, angle: np.ndarray, total: n
     there = angle > 0
     high, low = np.where(there, k, 0.0).max(axis=1), np.where(there, k, np.inf).min(axis=1)
     bent = (there & (np.abs(angle - total[:, None] / 2) > SHARP)).any(axis=1)
-    return (there.sum(axis=1) > 1) & bent & (high > CONTRAST * low)
+    # Elements at smooth surfaces that would have folded are straight: their edges are none of the body.
+    angular = there[:, 1:][:, [isinstance(shape, ANGULAR) for shape in problem.partition.pieces]].any(axis=1)
+    return (there.sum(axis=1) > 1) & bent & angular & (high > CONTRAST * low)
 
 
 def _conductivity(problem: Problem, mesh: Mesh, piece: int) -> float:
@@ -47,17 +53,17 @@ def _conductivity(problem: Problem, mesh: Mesh, piece: int) -> float:
     return float(np.exp(np.mean(np.log(np.trace(problem.A[piece].value(x), axis1=1, axis2=2) / 3))))
 
 
-def _changing(problem: Problem, mesh: Mesh) -> Int[np.ndarray, " edges"]:
-    """The names of edges between faces with given values and faces with given fluxes."""
+def _on_boundary(problem: Problem, mesh: Mesh) -> tuple[Int[np.ndarray, " edges"], Int[np.ndarray, " edges"]]:
+    """The names of all edges on the boundary, and of those between given values and given fluxes."""
     faces = mesh.boundary
     if not len(faces):
-        return np.empty(0, np.int64)
+        return np.empty(0, np.int64), np.empty(0, np.int64)
     element, local = faces.element[:, 0], faces.local[:, 0]
     at = on_faces(mesh, element, local, 1)
     parts = problem.partition
     part = parts.part_numbers(at.x[:, 0], at.normal[:, 0], mesh.piece[element])
     given = np.array([problem.boundary[name].kind == "dirichlet" for name in parts.boundary_parts])[part]
-    ids = np.array([np.delete(mesh.elements[e], l) for e, l in zip(element, local, strict=True)])
+    ids = np.array([np.delete(mesh.elements[e], k) for e, k in zip(element, local, strict=True)])
     names = edge_keys(np.sort(mesh.same[ids[:, [[0, 1], [0, 2], [1, 2]]]], axis=2).reshape(-1, 2))
     of_face = np.repeat(given, 3)
-    return np.intersect1d(names[of_face], names[~of_face])
+    return np.unique(names), np.intersect1d(names[of_face], names[~of_face])
