@@ -148,12 +148,13 @@ def _higher(field: Field, vertices: list[int], options: JudgeOptions) -> Iterato
         if not vertices:
             yield Space(field.mesh, field.order + more), Elements(field)
             continue
-        if field.mesh.dim == 3:
-            mesh = graded_edges(field.mesh.as_origin(), np.array(vertices), more)
+        order = field.order + more
+        if field.mesh.dim == 3:  # layers and orders in turn: both at once are dear in space
+            mesh, order = graded_edges(field.mesh.as_origin(), np.array(vertices), more - 1), order - more // 2
         else:
             mesh = field.mesh.as_origin().graded(vertices, min(more * BEYOND, MOST_LAYERS))
         yield (
-            Space(mesh, field.order + more),
+            Space(mesh, order),
             Elements(replace(field, mesh=mesh, values=mesh.prolonged(field.values, field.order))),
         )
 
