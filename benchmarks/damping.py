@@ -15,7 +15,7 @@ from unittest import mock
 
 import numpy as np
 
-from jumpnet.engines.network import settings
+from jumpnet.engines.network import Network, settings
 from jumpnet.experiments import tables
 from jumpnet.optim import LevenbergMarquardt
 from jumpnet.optim.loop import LeastSquares
@@ -93,9 +93,9 @@ def main() -> None:
         row = tables.row(*problem.split(":"))
         for name in options.rules:
             optimizer = replace(RULES[name], steps=400, stall=None, polish=0)
-            with mock.patch("jumpnet.solving.call.resolve", one_start):
-                how = {"model": row.model, "points": row.points, "charts": row.charts, "optimizer": optimizer}
-                runs = [solve(row.stated(), **how, seed=seed) for seed in options.seeds]
+            with mock.patch("jumpnet.engines.network.engine.resolve", one_start):
+                network = Network(row.model, optimizer, row.points, row.charts)
+                runs = [solve(row.stated(), method=network, seed=seed) for seed in options.seeds]
             errors = [run.errors().l2 for run in runs]
             reached = sum(error <= (row.l2 or 0.0) for error in errors)
             print(

@@ -21,12 +21,10 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 import numpy as np
 
 import jumpnet as jn
-from jumpnet.engines.trefftz import features
 from jumpnet.experiments import problems
 from jumpnet.fields.piecewise import piecewise_values
 
@@ -184,8 +182,7 @@ def reference(problem: jn.Problem) -> Callable[[np.ndarray, np.ndarray], np.ndar
     """The exact values where they are known, else those of a far finer solution with other features."""
     if problem.exact is not None:
         return partial(piecewise_values, problem.exact)
-    with mock.patch.object(features, "_images", return_value=()):
-        return jn.solve(problem, tol=1e-12, optimizer=jn.optim.Direct(), seed=99)
+    return jn.solve(problem, tol=1e-12, seed=99, method=jn.Trefftz(images=False))
 
 
 def graded_references(only: str, orders: str) -> dict[str, "fem_cusp.Reference"]:
@@ -256,7 +253,7 @@ def main() -> None:
 
 def solve(problem: jn.Problem, tol: float, seed: int) -> jn.Solution:
     """The direct part of the default call."""
-    return jn.solve(problem, tol=tol, optimizer=jn.optim.Direct(), seed=seed)
+    return jn.solve(problem, tol=tol, seed=seed, method="trefftz")
 
 
 def rms(values: np.ndarray, weight: np.ndarray | float = 1.0) -> float:

@@ -65,7 +65,7 @@ def measured(
             for seed in range(seeds):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", jn.JumpnetWarning)
-                    solution = jn.solve(problem, tol=tol, seed=seed, optimizer=jn.optim.Direct())
+                    solution = jn.solve(problem, tol=tol, seed=seed, method="trefftz")
                 yield name, tol, seed, solution, solution.errors().l2
 
 

@@ -51,7 +51,7 @@ def main() -> None:
         if options.only not in name:
             continue
         model = jn.models.CategoricalEmbedding(neurons=50)
-        runs = [jn.solve(problem, model=model, seed=seed) for seed in range(options.seeds)]
+        runs = [jn.solve(problem, seed=seed, method=jn.Network(model)) for seed in range(options.seeds)]
         l2, linf = ([getattr(run.errors(), key) for run in runs] for key in ("l2", "linf"))
         ended = sum(run.status is jn.Status.CONVERGED for run in runs)
         steps = np.mean([run.steps for run in runs])

@@ -21,19 +21,18 @@ from jumpnet.judge import JudgeOptions
 
 BOX = jn.Box((-1, -1), (1, 1))
 DISK = jn.Partition(BOX, [jn.Disk((0.2, 0.1), 0.4)])
-DIRECT = jn.optim.Direct()
 # A second opinion where no exact solution is known: twice as many elements, and three digits.
 FINE = JudgeOptions(across={2: 24, 3: 8}, change=0.004, unknowns={2: 400_000, 3: 80_000})
 
 
 def direct(problem: jn.Problem, tol: float) -> Callable[[], jn.Solution]:
-    return lambda: jn.solve(problem, tol=tol, optimizer=DIRECT)
+    return lambda: jn.solve(problem, tol=tol, method="trefftz")
 
 
 def network(problem: jn.Problem, steps: int, **options) -> Callable[[], jn.Solution]:
     model = jn.models.CategoricalEmbedding(dim=1, neurons=50)
     optimizer = jn.optim.LevenbergMarquardt(steps=steps)
-    return lambda: jn.solve(problem, model=model, optimizer=optimizer, **options)
+    return lambda: jn.solve(problem, method=jn.Network(model, optimizer), **options)
 
 
 def elements(problem: jn.Problem, order: int, size: float) -> Callable[[], jn.Solution]:
@@ -143,7 +142,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     print("| answer | judged | true | judged / true | estimate | corrected by | unknowns | seconds |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
-    jn.judge(jn.solve(smooth(), tol=1e-1, optimizer=DIRECT))  # imports
+    jn.judge(jn.solve(smooth(), tol=1e-1, method="trefftz"))  # imports
     for name, problem, answer in cases():
         if options.only not in name:
             continue

@@ -9,11 +9,12 @@ not looked at, and the seeds are not those of the tables.
 
 import argparse
 import warnings
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
 
-from jumpnet.engines.network import training
+from jumpnet.engines.network import Network, training
 from jumpnet.engines.network.labels import initial, initial_raw
 from jumpnet.engines.network.settings import PAPER_DAMPING, paper_optimizer
 from jumpnet.errors import JumpnetWarning
@@ -44,11 +45,15 @@ def name_of(row: Row) -> str:
 def solved(row: Row, start: str, damping: float, seed: int) -> Solution:
     """A faithful trial with other initial weights and another damping."""
     optimizer = LevenbergMarquardt(step="qr", polish=0, stall=None, damping=damping)
-    options = {**Trial(row, "faithful", seed).options, "optimizer": optimizer}
+    trial = Trial(row, "faithful", seed).method
+    assert isinstance(trial, Network)
+    method = replace(trial, optimizer=optimizer)
     stated = row.stated()
     with warnings.catch_warnings(), mock.patch.object(training.labels, "initial_raw", STARTS[start]):
         warnings.simplefilter("ignore", JumpnetWarning)
-        return solve(stated, **options) if isinstance(stated, Problem) else approximate(*stated, **options)
+        if isinstance(stated, Problem):
+            return solve(stated, method=method, seed=seed)
+        return approximate(*stated, method=method, seed=seed)
 
 
 def main() -> None:

@@ -160,10 +160,11 @@ from jumpnet.engines.network import checkpoint
 checkpoint.EVERY = 0.02
 parts = jn.Partition.chain([0.0, 0.5, 1.0])
 problem = jn.Problem(parts, A=[1.0, 2.0], f=["sin(9*x1)", 1.0], boundary=jn.Dirichlet(0.0))
-options = dict(model=jn.models.CategoricalEmbedding(neurons=20), points=(100, 2, 2), verify=False, seed=3)
+model = jn.models.CategoricalEmbedding(neurons=20)
 print("ready", flush=True)
-options["optimizer"] = jn.optim.LevenbergMarquardt(tol=0.0, steps=int(sys.argv[2]))
-solution = jn.solve(problem, checkpoint=sys.argv[1], **options)
+optimizer = jn.optim.LevenbergMarquardt(tol=0.0, steps=int(sys.argv[2]))
+method = jn.Network(model, optimizer, points=(100, 2, 2), checkpoint=sys.argv[1])
+solution = jn.solve(problem, method=method, verify=False, seed=3)
 print(solution.theta.tobytes().hex()[:4000])
 """
 

@@ -66,7 +66,7 @@ def errors(parts: jn.Partition, truth: Truth) -> tuple[float, float, float]:
     problem = jn.Problem(parts, A=[1.0, CONTRAST], boundary=jn.Dirichlet(truth.outside))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", jn.JumpnetWarning)  # data of limited resolution need not reach the tolerance
-        solution = jn.solve(problem, tol=1e-6, optimizer=jn.optim.Direct())
+        solution = jn.solve(problem, tol=1e-6, method="trefftz")
     x = np.random.default_rng(1).uniform(-1, 1, (4000, truth.dim))
     x = x[(parts.label(x) == 1) == truth.inside(x)]
     (u, flux), found = truth.values(x), solution.flux(x)

@@ -118,7 +118,7 @@ def main() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             began = time.perf_counter()
-            solution = jn.solve(problem, tol=arguments.tol, optimizer=jn.optim.Direct())
+            solution = jn.solve(problem, tol=arguments.tol, method="trefftz")
             seconds = time.perf_counter() - began
         x, piece = problem.partition.sample_interior(4000, seed=1)
         u = solution(x, piece)

@@ -65,19 +65,26 @@ ONCE = {("pde2", "CE", 0), ("pde3", "SE", 0), ("pde4", "CE", 0)}
     ],
 )
 def test_the_papers_plane_problems(name: str, method: str, seed: int) -> None:
-    solution = jn.solve(problem(name), model=model(method), points=(324, 72, 72), charts="box", seed=seed, verify=False)
+    solution = jn.solve(
+        problem(name), seed=seed, verify=False, method=jn.Network(model(method), points=(324, 72, 72), charts="box")
+    )
     check(solution, (name, method))
 
 
 @pytest.mark.slow
 def test_the_papers_problem_in_space() -> None:
-    solution = jn.solve(problem("pde5"), model=model("CE", 100), points=(324, 144, 144), charts="box", seed=0)
+    solution = jn.solve(
+        problem("pde5"), seed=0, method=jn.Network(model("CE", 100), points=(324, 144, 144), charts="box")
+    )
     check(solution, ("pde5", "CE"))
 
 
 def test_the_papers_function_approximation() -> None:
     parts, u = problems.fa1()
-    check(jn.approximate(parts, u, model=model("CE"), points=(880, 120, 0), charts="box", seed=0), ("fa1", "CE"))
+    check(
+        jn.approximate(parts, u, seed=0, method=jn.Network(model("CE"), points=(880, 120, 0), charts="box")),
+        ("fa1", "CE"),
+    )
 
 
 # --- not manufactured ------------------------------------------------------------------------------------------------
@@ -93,7 +100,7 @@ CONDUCTIVITIES = [1e-3, 10.0, 1000.0]
     ],
 )
 def test_a_disk_or_ball_in_a_uniform_field(dim: Any, k: float, seed: int) -> None:
-    solution = jn.solve(problems.inclusion(dim, k), model=model("CE", 20), seed=seed, verify=False)
+    solution = jn.solve(problems.inclusion(dim, k), seed=seed, verify=False, method=jn.Network(model("CE", 20)))
     assert solution.errors().l2 <= 1e-7
 
 
@@ -102,12 +109,12 @@ def test_a_disk_or_ball_in_a_uniform_field(dim: Any, k: float, seed: int) -> Non
 @pytest.mark.parametrize("dim, center", [(2, (0.2, -0.15)), (3, (0.2, -0.15, 0.1))])
 def test_off_centre_and_with_mixed_conditions(dim: Any, center: tuple[float, ...], boundary: Any) -> None:
     given = problems.inclusion(dim, 1000.0, center, boundary=boundary)
-    assert jn.solve(given, model=model("CE"), seed=0).errors().l2 <= 1e-7
+    assert jn.solve(given, seed=0, method=jn.Network(model("CE"))).errors().l2 <= 1e-7
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_turned_ellipse_in_an_anisotropic_background(seed: int) -> None:
-    solution = jn.solve(problems.ellipse_inclusion(), model=model("CE", 20), seed=seed, verify=False)
+    solution = jn.solve(problems.ellipse_inclusion(), seed=seed, verify=False, method=jn.Network(model("CE", 20)))
     assert solution.errors().l2 <= 1e-5
 
 
@@ -128,4 +135,7 @@ def test_contrast_1000_in_three_and_six_dimensions(name: str) -> None:
     ids=["s(E delta)", "deep", "residual"],
 )
 def test_other_networks_reach_1e_6_on_pde4(other: Any) -> None:
-    assert jn.solve(problem("pde4"), model=other, points=(324, 72, 72), charts="box", seed=0).errors().l2 <= 1e-6
+    assert (
+        jn.solve(problem("pde4"), seed=0, method=jn.Network(other, points=(324, 72, 72), charts="box")).errors().l2
+        <= 1e-6
+    )

@@ -22,7 +22,8 @@ def short_solve(problem: jn.Problem, **options: Any) -> jn.Solution:
     chosen: dict[str, Any] = {"model": MODEL, "optimizer": SHORT, "points": (60, 20, 20)} | options
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", jn.JumpnetWarning)
-        return jn.solve(problem, **chosen)
+        of_call = {name: chosen.pop(name) for name in ("seed", "progress") if name in chosen}
+        return jn.solve(problem, method=jn.Network(**chosen), **of_call)
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +141,7 @@ def test_shapes(solution: jn.Solution, problem: jn.Problem, n: int) -> None:
 
 def linear_exactly(problem: jn.Problem, expected: Any) -> None:
     """The problem's solution is linear by construction; a wrong sign anywhere would give another."""
-    found = jn.solve(problem, model=MODEL, points=(60, 20, 20), verify=False)
+    found = jn.solve(problem, verify=False, method=jn.Network(MODEL, points=(60, 20, 20)))
     x, piece = problem.partition.sample_interior(200, seed=3)
     np.testing.assert_allclose(found(x, piece), expected(x, piece), atol=1e-6)
 
@@ -243,7 +244,7 @@ def test_equal_mean_labels_are_refused() -> None:
     parts = jn.Partition.chain([0.0, 0.5, 1.0])
     model = jn.models.ScalarEncoding("mean-f", neurons=4)
     with pytest.raises(jn.ModelError, match="index"):
-        jn.solve(jn.Problem(parts, f=0.0), model=model, points=(30, 2, 1), verify=False)
+        jn.solve(jn.Problem(parts, f=0.0), verify=False, method=jn.Network(model, points=(30, 2, 1)))
 
 
 def test_mean_labels_are_evenly_spaced_in_the_order_of_the_means() -> None:

@@ -51,7 +51,7 @@ def run(case: Case, seed: int, *, network: bool = False, verify: bool = False, s
             problem = case.build()
             options: dict[str, Any] = {"tol": case.tol, "seed": seed}
             if network:
-                options = {"seed": seed, "model": jn.models.CategoricalEmbedding(dim=1, neurons=50)}
+                options = {"seed": seed, "method": jn.Network(jn.models.CategoricalEmbedding(dim=1, neurons=50))}
             if verify:
                 options["verify"] = True
             solution = jn.solve(problem, **options)

@@ -23,4 +23,4 @@ else:
         return sorted({*globals(), *import_module("jumpnet._public").__all__})
 
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

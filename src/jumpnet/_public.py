@@ -3,6 +3,8 @@
 from jumpnet import baselines, charts, models, optim
 from jumpnet.collocation import Collocation, Points, Stream, collocate
 from jumpnet.engines.fem import FEM
+from jumpnet.engines.network import Network
+from jumpnet.engines.trefftz import Trefftz
 from jumpnet.errors import (
     BudgetError,
     ExpressionError,
@@ -45,8 +47,8 @@ __all__ = [
     "Ball", "Box", "Budget", "BudgetError", "Collocation", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid",
     "ExpressionError", "FEM", "GeometryError", "HalfSpace", "Interval", "Jump", "JumpnetError", "JumpnetWarning",
     "LevelSet", "Mesh",
-    "ModelError", "Neumann", "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem",
+    "ModelError", "Network", "Neumann", "Partition", "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem",
     "ProblemError", "ProblemFile", "Robin", "Solution", "SolutionError", "Star", "Status", "Stream", "Superellipse",
-    "Superquadric", "Verdict", "approximate", "baselines", "charts", "collocate", "effective_tensor", "judge", "load",
-    "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve",
+    "Superquadric", "Trefftz", "Verdict", "approximate", "baselines", "charts", "collocate", "effective_tensor",
+    "judge", "load", "manufactured", "models", "optim", "read_file", "read_problem", "shapes", "solve",
 ]  # fmt: skip

@@ -20,7 +20,13 @@ Method = Literal["random", "sobol", "even"]
 
 
 class Stream(IntEnum):
-    """What a set of random numbers is for; each is independent of the others for the same seed."""
+    """What a set of random numbers is for; each is independent of the others for the same seed.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> jn.Stream.HELD_OUT.name
+        'HELD_OUT'
+    """
 
     TRAIN = 0
     WEIGHTS = 1
@@ -31,11 +37,19 @@ class Stream(IntEnum):
 
 @dataclass(frozen=True)
 class Points:
-    """How many points to take: in all pieces together, on the outer boundary, on each interface.
+    """How many collocation points a training takes.
 
-    `minimum` is the least number of interior points in each piece; in 1-D every boundary and interface point is taken
-    once, whatever the counts say. `method` is "random", "sobol" (low discrepancy) or "even" (nearly as good and
-    sooner there).
+    Args:
+        interior: In all pieces together.
+        boundary: On the outer boundary.
+        interface: On each interface. In 1-D every boundary and interface point is taken once, whatever the counts say.
+        minimum: The least number of interior points in each piece.
+        method: "random", "sobol" (low discrepancy) or "even" (nearly as good and sooner there).
+
+    Example:
+        >>> import jumpnet as jn
+        >>> jn.Points(324, 72, 72).minimum
+        0
     """
 
     interior: int
@@ -74,7 +88,23 @@ class Points:
 
 @dataclass(frozen=True)
 class Collocation:
-    """Frozen points with the labels and normals the equations need."""
+    """Frozen points with the labels and normals the equations need; `jn.collocate` draws them.
+
+    Args:
+        interior: Points inside pieces.
+        piece: The piece of each.
+        boundary: Points on the outer boundary.
+        boundary_normal: The outward unit normal at each.
+        boundary_piece: The piece behind each.
+        boundary_part: The number of the part of the boundary that each lies on.
+        interfaces: For each pair of pieces a < b, points on their interface and unit normals from b to a.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> drawn = jn.collocate(jn.Partition.chain([0, 1, 2]), jn.Points(20, 2, 1), seed=0)
+        >>> drawn.with_interior(jn.Partition.chain([0, 1, 2]), [[0.5], [9.0]]).interior.shape
+        (21, 1)
+    """
 
     interior: Float[np.ndarray, "m d"]
     piece: Int[np.ndarray, " m"]
@@ -106,7 +136,22 @@ class PointRule(Protocol):
 
 
 def collocate(partition: Partition, points: Points, *, seed: int, stream: Stream = Stream.TRAIN) -> Collocation:
-    """Draw the points of one seed and stream."""
+    """Draw the points of one seed and stream.
+
+    Args:
+        partition: The pieces.
+        points: How many of each kind.
+        seed: A whole number.
+        stream: What the points are for; streams of a seed are independent of each other.
+
+    Returns:
+        The points, the same for the same arguments.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> jn.collocate(jn.Partition.chain([0, 1, 2]), jn.Points(20, 2, 1), seed=0).interior.shape
+        (20, 1)
+    """
 
     def entropy(*what: int) -> list[int]:
         return [seed, int(stream), *what]

@@ -25,7 +25,7 @@ def coarse_figures(monkeypatch):
 def blank_images(monkeypatch):
     """Files of figures without the figures, which take long to lay out; tests/reporting looks at them."""
     blank = b"\x89PNG\r\n\x1a\n" + bytes(2000)
-    for module in ("canvas", "page"):
+    for module in ("figures.canvas", "page.page"):
         monkeypatch.setattr(f"jumpnet.reporting.{module}.image", lambda figure, kind="png", finer=1.0: blank)
 
 
@@ -51,11 +51,13 @@ def saved(tmp_path_factory):
         warnings.simplefilter("ignore", jn.JumpnetWarning)
         solution = jn.solve(
             jn.manufactured(parts, u=["x1*x2", "1 + x1"]),
-            model=jn.models.CategoricalEmbedding(neurons=10),
-            optimizer=jn.optim.LevenbergMarquardt(steps=20),
-            points=(80, 30, 30),
-            charts="box",
             verify=False,
+            method=jn.Network(
+                jn.models.CategoricalEmbedding(neurons=10),
+                optimizer=jn.optim.LevenbergMarquardt(steps=20),
+                points=(80, 30, 30),
+                charts="box",
+            ),
         )
     path = tmp_path_factory.mktemp("saved") / "disk.jumpnet"
     solution.save(path)

@@ -22,7 +22,7 @@ def judged_once():
     verdict = judge(jn.solve(jn.Problem(jn.Partition.chain([0.0, 0.5, 1.0]), f=1.0), method="fem", verify=False))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("jumpnet.experiments.trial.judge", lambda solution: verdict)
-        patch.setattr("jumpnet.solving.call.verified", lambda problem, found, *_, **__: found)
+        patch.setattr("jumpnet.solving.choice.verified", lambda problem, found, *_, **__: found)
         yield
 
 

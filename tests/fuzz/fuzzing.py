@@ -287,13 +287,9 @@ def _solutions() -> list[bytes]:
     line = jn.Problem(jn.Partition.chain([0.0, 0.5, 1.0]), A=[1.0, 2.0], f=["sin(x1)", 1.0], boundary=jn.Dirichlet(0.0))
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")
-        network: dict[str, Any] = {
-            "model": jn.models.CategoricalEmbedding(neurons=5),
-            "optimizer": jn.optim.LevenbergMarquardt(steps=3),
-        }
         found = [
             jn.solve(disk, tol=1e-2, verify=False),
-            jn.solve(line, **network, points=(40, 2, 2), verify=False, checkpoint=Path(folder) / "c"),
+            jn.solve(line, method=_network(Path(folder) / "c"), verify=False),
             jn.solve(line, method="fem", tol=1e-3, verify=False),
         ]
         for number, solution in enumerate(found):
@@ -338,11 +334,12 @@ def _chain() -> jn.Problem:
 
 
 def _checkpoint(path: Path) -> object:
-    options: dict[str, Any] = {
-        "model": jn.models.CategoricalEmbedding(neurons=5),
-        "optimizer": jn.optim.LevenbergMarquardt(steps=3),
-    }
-    return jn.solve(_chain(), **options, points=(40, 2, 2), verify=False, checkpoint=path)
+    return jn.solve(_chain(), method=_network(path), verify=False)
+
+
+def _network(path: Path) -> jn.Network:
+    model, few = jn.models.CategoricalEmbedding(neurons=5), jn.optim.LevenbergMarquardt(steps=3)
+    return jn.Network(model, few, (40, 2, 2), checkpoint=path)
 
 
 def _records() -> list[bytes]:

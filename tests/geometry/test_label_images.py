@@ -278,7 +278,7 @@ def test_wrong_labels_are_one_sentence(labels, options, says):
 def test_a_solution_on_an_image_is_saved_and_loaded(tmp_path):
     parts = partition(ball(64))
     problem = jn.Problem(parts, A=[1.0, 10.0], boundary=jn.Dirichlet("x1"))
-    solution = jn.solve(problem, tol=1e-2, optimizer=jn.optim.Direct())
+    solution = jn.solve(problem, tol=1e-2, method="trefftz")
     solution.save(tmp_path / "a.jumpnet")
     x, _ = parts.sample_interior(50, seed=0)
     np.testing.assert_array_equal(jn.load(tmp_path / "a.jumpnet")(x), solution(x))

@@ -11,13 +11,12 @@ from jumpnet.judge.singular import singular_corners
 pytest.importorskip("ngsolve")
 pytestmark = pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
 SQUARE, UNIT = jn.Box((-1, -1), (1, 1)), jn.Box((0, 0), (1, 1))
-DIRECT = jn.optim.Direct()
 DISK = jn.Partition(SQUARE, [jn.Disk((0.2, 0.1), 0.4)])
 CELL = jn.Partition(UNIT, [jn.Disk((0.5, 0.5), 0.3)])
 
 
 def solved(problem: jn.Problem, tol: float = 1e-10) -> jn.Solution:
-    return jn.solve(problem, tol=tol, optimizer=DIRECT)
+    return jn.solve(problem, tol=tol, method="trefftz")
 
 
 def rms(values: np.ndarray) -> float:

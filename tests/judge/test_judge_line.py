@@ -14,7 +14,7 @@ SMALL = "ignore:.*"  # answers that did not converge are wanted here
 
 
 def degree(n: int) -> dict[str, object]:
-    return {"model": jn.models.Polynomials(degree=n)}
+    return {"method": jn.Trefftz(basis=jn.models.Polynomials(degree=n))}
 
 
 def layers(R: float = 1.0) -> jn.Problem:
@@ -90,7 +90,7 @@ def test_waves(k: float) -> None:
 def test_a_network_that_was_stopped() -> None:
     problem = layers()
     model = jn.models.CategoricalEmbedding(dim=1, neurons=10)
-    solution = jn.solve(problem, model=model, optimizer=jn.optim.LevenbergMarquardt(steps=20))
+    solution = jn.solve(problem, method=jn.Network(model, optimizer=jn.optim.LevenbergMarquardt(steps=20)))
     assert ratio(problem, solution) == pytest.approx(1, abs=0.02)
 
 

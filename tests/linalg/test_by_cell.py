@@ -11,7 +11,7 @@ import jumpnet as jn
 from jumpnet.charts import choose_atlases
 from jumpnet.collocation import Points, collocate
 from jumpnet.experiments.problems import pde1, pde3, pde4
-from jumpnet.linalg.bycell import ByCell, Pattern
+from jumpnet.linalg.block_qr import ByCell, Pattern
 from jumpnet.linalg.factorisations import Solve, cholesky, qr_step
 from jumpnet.linalg.qr import by_cell_step
 from jumpnet.models import System

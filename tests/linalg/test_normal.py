@@ -4,21 +4,20 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.engines.trefftz.features import first_plan, plan_of
-from jumpnet.engines.trefftz.levels import DirectSolver
+from jumpnet.engines.trefftz.assembly import DirectSolver
+from jumpnet.engines.trefftz.spaces import first_space, space_of
 from jumpnet.experiments import problems
 from jumpnet.linalg.normal import normal_solution
 from jumpnet.linalg.qr import by_cell_step
 from jumpnet.models import LinearSystem
-from jumpnet.optim import Direct
 from jumpnet.rows.conditions import ConditionKey, Kind
 
 
 def system_of(problem: jn.Problem, degree: int) -> LinearSystem:
     """The equations of a problem for polynomials of a degree."""
-    plan = plan_of(jn.models.Polynomials(degree=degree), problem)
-    network = plan.network
-    return LinearSystem(network, DirectSolver(problem, 0, Direct())._rows(plan, network)[0])
+    space = space_of(jn.models.Polynomials(degree=degree), problem)
+    network = space.network
+    return LinearSystem(network, DirectSolver(problem, 0)._rows(space, network)[0])
 
 
 def periodic() -> jn.Problem:
@@ -44,11 +43,11 @@ def test_dependent_columns_are_left_to_qr():
 
 def test_poles_are_left_to_qr():
     problem = problems.inclusion(2, 10.0)
-    plan = first_plan(problem)
+    space = first_space(problem)
     for _ in range(4):
-        plan = plan.grown([ConditionKey(Kind.BOUNDARY, part="x1-"), ConditionKey(Kind.JUMP, (0, 1))], 1.0)
-    network = plan.network
-    system = LinearSystem(network, DirectSolver(problem, 0, Direct())._rows(plan, network)[0])
+        space = space.grown([ConditionKey(Kind.BOUNDARY, part="x1-"), ConditionKey(Kind.JUMP, (0, 1))], 1.0)
+    network = space.network
+    system = LinearSystem(network, DirectSolver(problem, 0)._rows(space, network)[0])
     condition = np.linalg.cond(system.J.dense())
     assert condition > 1e8
     assert normal_solution(system, 1e-28) is None

@@ -358,7 +358,9 @@ def test_a_frozen_embedding_trains_like_the_named_encoding_bit_for_bit(named: An
     problem = jn.manufactured(parts, ["x**2", "exp(x)", "1 - x"], A=[1.0, 10.0, 2.0])
     few = jn.optim.LevenbergMarquardt(steps=20)
     one, other = (
-        jn.solve(problem, model=model, points=(60, 2, 1), optimizer=few, seed=4, charts="box", verify=False)
+        jn.solve(
+            problem, seed=4, verify=False, method=jn.Network(model, points=(60, 2, 1), optimizer=few, charts="box")
+        )
         for model in (named, frozen)
     )
     assert np.array_equal(one.theta, other.theta)

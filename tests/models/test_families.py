@@ -16,7 +16,7 @@ from jumpnet.models.families import Powers, Products, Ridges, Solid, family_from
 from jumpnet.models.frozen import Features
 from jumpnet.models.poles import Poles
 from jumpnet.models.polynomials import Combination, Legendre
-from jumpnet.models.wedges import Crack, Wedge
+from jumpnet.models.wedges import BranchCutPotential, Wedge
 from jumpnet.optim import Direct
 from jumpnet.rows import ConditionKey, Kind, Sites, row_family, stack
 
@@ -35,9 +35,9 @@ FAMILIES = {
     "wedge, complex powers": (Wedge((0.7, 0.7, 2.0), (0.3, -0.3, 0.0)), 2),
     "wedge, logarithms": (Wedge((0.0, 1.5, 1.5)), 2),
     "wedge, squares of logarithms": (Wedge((2.0, 2.0, 2.0)), 2),
-    "crack, logarithms": (Crack((0.0, 1.5, 1.5), opening=np.pi / 3), 2),
-    "crack": (Crack((2 / 3, 4 / 3, 2.0), opening=np.pi / 3), 2),
-    "crack, complex powers": (Crack((0.7, 0.7), (0.3, -0.3), np.pi / 3), 2),
+    "crack, logarithms": (BranchCutPotential((0.0, 1.5, 1.5), opening=np.pi / 3), 2),
+    "crack": (BranchCutPotential((2 / 3, 4 / 3, 2.0), opening=np.pi / 3), 2),
+    "crack, complex powers": (BranchCutPotential((0.7, 0.7), (0.3, -0.3), np.pi / 3), 2),
     "poles": (Poles((-0.4, 1.5, 0.3), (0.2, 0.5, -0.6)), 2),
     "combination": (Combination(2, 2, (0.5, -1.0, 2.0, 0.25, 3.0, -0.75)), 2),
 }
@@ -168,7 +168,7 @@ def test_a_crack_is_a_power_beside_a_smooth_function() -> None:
     t = np.geomspace(1e-6, 0.02, 9)
     angle = 0.9 * np.pi
     x = np.stack([t * np.cos(angle), t * np.sin(angle)], axis=1)
-    crack = Crack(tuple(powers), opening=0.1 * np.pi)
+    crack = BranchCutPotential(tuple(powers), opening=0.1 * np.pi)
     values = crack.functionals(sites(9, 2, x=x))
     z, smooth = (x[:, 0] + 1j * x[:, 1])[:, None], np.arange(8)
     # Least squares by z^p (z^p log z) and a Taylor polynomial leaves nothing.

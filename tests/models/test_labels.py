@@ -31,7 +31,9 @@ def test_wrong_dims(dim):
 
 
 def test_a_training_that_does_not_converge_gets_longer_labels():
-    solution = jn.approximate(*problems.fa2(10), model=CategoricalEmbedding(dim="auto", neurons=8), **SHORT)
+    solution = jn.approximate(
+        *problems.fa2(10), method=jn.Network(CategoricalEmbedding(dim="auto", neurons=8), **SHORT)
+    )
     tried = solution.settings["embedding"]
     assert len(tried) == 3 and [f"dim={dim}" in text for dim, text in zip((2, 4, 8), tried, strict=True)] == [True] * 3
 
@@ -39,13 +41,13 @@ def test_a_training_that_does_not_converge_gets_longer_labels():
 def test_one_that_converges_does_not():
     easy = {**SHORT, "optimizer": replace(SHORT["optimizer"], tol=1e9)}
     model = CategoricalEmbedding(dim="auto", neurons=8)
-    solution = jn.solve(problems.pde1(10), model=model, charts="local", verify=False, **easy)
+    solution = jn.solve(problems.pde1(10), method=jn.Network(model, charts="local", **easy), verify=False)
     assert solution.status is jn.Status.TRAINED and len(solution.settings["embedding"]) == 1
 
 
 def test_a_network_without_label_cannot_jump(tmp_path):
     problem = problems.pde1(5)
-    solution = jn.solve(problem, model=Unlabelled(neurons=8), charts="box", **SHORT)
+    solution = jn.solve(problem, method=jn.Network(Unlabelled(neurons=8), charts="box", **SHORT))
     x = np.linspace(0.1, 6.0, 7)
     assert np.array_equal(solution(x, 0), solution(x, 3))
     solution.save(tmp_path / "plain.jumpnet")
@@ -55,7 +57,7 @@ def test_a_network_without_label_cannot_jump(tmp_path):
 @pytest.mark.parametrize("labels", ["index", "mean-u", (5.0, 1.0, 2.0, 3.0, 4.0)])
 def test_deep_networks_take_given_labels(labels):
     model = Deep(widths=(4, 3), labels=labels)
-    solution = jn.approximate(*problems.fa2(5), model=model, **SHORT)
+    solution = jn.approximate(*problems.fa2(5), method=jn.Network(model, **SHORT))
     assert solution.network.size == (2 + 1) * 4 + (4 + 1) * 3 + 3
     with pytest.raises(jn.ModelError, match="labels"):
         Deep(labels="names")  # pyright: ignore[reportArgumentType]

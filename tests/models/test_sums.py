@@ -6,7 +6,7 @@ import pytest
 from jumpnet.models.families import Powers, Products, Solid
 from jumpnet.models.polynomials import Combination, Legendre
 from jumpnet.models.sums import summed
-from jumpnet.models.wedges import Crack, Wedge
+from jumpnet.models.wedges import BranchCutPotential, Wedge
 from jumpnet.rows import Sites
 
 FAMILIES = [
@@ -22,7 +22,7 @@ FAMILIES = [
     Products(3),
     Solid(3),
     Wedge((2 / 3, 4 / 3, 2.0)),
-    Crack((2 / 3, 4 / 3, 2.0), opening=1.0),
+    BranchCutPotential((2 / 3, 4 / 3, 2.0), opening=1.0),
     Combination(2, 1, (0.5, -1.0, 2.0)),
 ]
 

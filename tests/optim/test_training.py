@@ -307,7 +307,9 @@ OPTIMIZERS = {"LM": LevenbergMarquardt(steps=40), "Adam": Adam(steps=100), "LBFG
 def test_the_same_seed_gives_the_same_bits(chain: jn.Problem, name: str) -> None:
     model = jn.models.CategoricalEmbedding(neurons=8)
     once, again, other = (
-        jn.solve(chain, model=model, optimizer=OPTIMIZERS[name], points=(50, 2, 1), seed=seed, verify=False)
+        jn.solve(
+            chain, seed=seed, verify=False, method=jn.Network(model, optimizer=OPTIMIZERS[name], points=(50, 2, 1))
+        )
         for seed in (0, 0, 1)
     )
     assert np.array_equal(once.theta, again.theta)
@@ -322,7 +324,8 @@ def test_several_starts_stay_within_the_step_limit_and_the_best_goes_on(chain: j
     model = jn.models.CategoricalEmbedding(neurons=8)
     optimizer = LevenbergMarquardt(steps=400, tol=0.0, stall=None)
     once, again = (
-        jn.solve(chain, model=model, optimizer=optimizer, points=(50, 2, 1), seed=2, verify=False) for _ in range(2)
+        jn.solve(chain, seed=2, verify=False, method=jn.Network(model, optimizer=optimizer, points=(50, 2, 1)))
+        for _ in range(2)
     )
     # One record more: the linear solve at the end.
     assert once.steps <= 400 and len(once.history) <= once.steps + 1
@@ -334,7 +337,7 @@ def test_an_unconverged_result_is_said_to_be_so(chain: jn.Problem) -> None:
     optimizer = LevenbergMarquardt(steps=3)
     with pytest.warns(jn.JumpnetWarning, match="not converged: the limit of steps"):
         solution = jn.solve(
-            chain, model=jn.models.CategoricalEmbedding(neurons=8), optimizer=optimizer, points=(50, 2, 1)
+            chain, method=jn.Network(jn.models.CategoricalEmbedding(neurons=8), optimizer=optimizer, points=(50, 2, 1))
         )
     assert solution.status is jn.Status.STEP_LIMIT and not solution.status.ok
 
@@ -346,7 +349,9 @@ def test_an_interrupted_solve_returns_what_it_has(chain: jn.Problem) -> None:
 
     with pytest.warns(jn.JumpnetWarning, match="interrupted"):
         solution = jn.solve(
-            chain, model=jn.models.CategoricalEmbedding(neurons=8), points=(50, 2, 1), progress=stop, trials=3
+            chain,
+            progress=stop,
+            method=jn.Network(jn.models.CategoricalEmbedding(neurons=8), points=(50, 2, 1), trials=3),
         )
     assert solution.status is Status.INTERRUPTED
     assert np.isfinite(solution([[0.3]])).all()
@@ -355,13 +360,12 @@ def test_an_interrupted_solve_returns_what_it_has(chain: jn.Problem) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"trials": 0},
         {"seed": -1},
         {"seed": 1.5},
         {"seed": True},
-        {"preset": "best"},
-        {"model": "CE"},
-        {"optimizer": "LM"},
+        {"seed": 3, "rng": np.random.default_rng(0)},
+        {"rng": "lucky"},
+        {"method": 7},
     ],
     ids=str,
 )

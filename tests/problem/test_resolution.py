@@ -7,8 +7,8 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.collocation import Points, Stream, collocate
-from jumpnet.engines.trefftz.drawing import followed, with_held_out
-from jumpnet.engines.trefftz.natures import natures_of
+from jumpnet.engines.trefftz.collocation_pool import followed, with_held_out
+from jumpnet.engines.trefftz.operator_type import operator_types
 from jumpnet.errors import ProblemError
 from jumpnet.expressions import Expression
 from jumpnet.expressions.roughness import rough_arguments
@@ -184,7 +184,7 @@ def test_points_follow_the_data_with_the_weight_of_what_they_stand_for() -> None
     """The rows of a level integrate f^2 over a peak that no other point sees."""
     width = 1e-3
     problem = jn.Problem(WITH_DISK, f=[peak_formula(width, 2), 0.0])
-    assert [nature.exact for nature in natures_of(problem)] == [False, True]
+    assert [operator.exact for operator in operator_types(problem)] == [False, True]
     rows = followed(problem)
     assert rows is not None
     for stream in (Stream.TRAIN, Stream.HELD_OUT):
@@ -200,7 +200,9 @@ def test_a_source_between_all_points_is_no_success() -> None:
     """A narrow source in 1-D, where cells are not made: not converged, and not zero."""
     for f in (peak_formula(1e-5, 1), peak(1e-5)):
         with pytest.warns(jn.JumpnetWarning):
-            solution = jn.solve(jn.Problem(LINE, f=f), model=jn.models.Polynomials(degree=12), tol=1e-3)
+            solution = jn.solve(
+                jn.Problem(LINE, f=f), tol=1e-3, method=jn.Trefftz(basis=jn.models.Polynomials(degree=12))
+            )
         assert solution.status is not jn.Status.CONVERGED
 
 

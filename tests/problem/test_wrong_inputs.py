@@ -15,7 +15,7 @@ ALL = dict.fromkeys(PARTS.boundary_parts, Dirichlet())
 
 WRONG = {  # kind: (what is stated, a word that the sentence must contain)
     "parts is a shape": (lambda: Problem(SQUARE), "Box"),
-    "parts is a list": (lambda: Problem([PARTS]), "parts"),
+    "parts is a list": (lambda: Problem([PARTS]), "a Partition is wanted"),
     "too many coefficients": (lambda: Problem(PARTS, A=[1.0, 2.0, 3.0]), "3 entries for 2 pieces"),
     "too few coefficients": (lambda: Problem(TWO, lam=[1.0, 2.0]), "2 entries for 3 pieces"),
     "too few sources": (lambda: Problem(PARTS, f=["x1"]), "1 entries for 2 pieces"),

@@ -13,7 +13,7 @@ def quickly(problem: jn.Problem, points: tuple[int, int, int], judged: bool = Fa
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", jn.JumpnetWarning)
         model = jn.models.CategoricalEmbedding(neurons=10)
-        return jn.solve(problem, model=model, optimizer=FEW, points=points, charts="box", verify=judged)
+        return jn.solve(problem, verify=judged, method=jn.Network(model, optimizer=FEW, points=points, charts="box"))
 
 
 @pytest.fixture(scope="session")
@@ -39,4 +39,6 @@ def space() -> jn.Solution:
 def direct() -> jn.Solution:
     """A plate with a disk, solved directly with two seeds."""
     parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0.2, 0.1), 0.4)])
-    return jn.solve(jn.Problem(parts, A=[1.0, 10.0], boundary=jn.Dirichlet("x1")), tol=1e-6, trials=2)
+    return jn.solve(
+        jn.Problem(parts, A=[1.0, 10.0], boundary=jn.Dirichlet("x1")), tol=1e-6, method=jn.Trefftz(trials=2)
+    )

@@ -108,12 +108,13 @@ def test_advice_is_in_the_words_of_the_interface(plate: jn.Solution) -> None:
 
 
 def test_advice_for_a_network_names_seeds(wall: tuple[ProblemFile, jn.Solution]) -> None:
-    with pytest.warns(jn.JumpnetWarning, match=r"Try more steps \(optimizer=\), trials=4, or another seed="):
+    with pytest.warns(jn.JumpnetWarning, match=r"Try more steps .*, jn.Network\(trials=4\), or another seed="):
         network = jn.solve(
             wall[0].problem,
-            model=jn.models.CategoricalEmbedding(neurons=4),
-            optimizer=jn.optim.LevenbergMarquardt(steps=2),
             verify=False,
+            method=jn.Network(
+                jn.models.CategoricalEmbedding(neurons=4), optimizer=jn.optim.LevenbergMarquardt(steps=2)
+            ),
         )
     with spoken("command"):
         assert advice(network).startswith("another --seed")

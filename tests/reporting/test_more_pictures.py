@@ -70,7 +70,7 @@ def test_long_labels_are_drawn_in_a_plane(dim):
     problem = jn.manufactured(parts, u=["x", "x", "5 + x", "9"])
     few = jn.optim.LevenbergMarquardt(steps=3)
     model = jn.models.CategoricalEmbedding(dim=dim, neurons=6)
-    solution = jn.solve(problem, model=model, points=(40, 2, 1), optimizer=few, charts="box", verify=False)
+    solution = jn.solve(problem, verify=False, method=jn.Network(model, points=(40, 2, 1), optimizer=few, charts="box"))
     assert plot_embedding(solution).axes[0].collections[0].get_offsets().shape == (4, 2)
 
 

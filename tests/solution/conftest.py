@@ -21,10 +21,12 @@ def disk(disk_problem: jn.Problem) -> jn.Solution:
         warnings.simplefilter("ignore", jn.JumpnetWarning)
         return jn.solve(
             disk_problem,
-            model=jn.models.CategoricalEmbedding(neurons=10),
-            points=(60, 20, 20),
-            optimizer=jn.optim.LevenbergMarquardt(steps=30),
             verify=False,
+            method=jn.Network(
+                jn.models.CategoricalEmbedding(neurons=10),
+                points=(60, 20, 20),
+                optimizer=jn.optim.LevenbergMarquardt(steps=30),
+            ),
         )
 
 
@@ -35,8 +37,10 @@ def chain() -> jn.Solution:
         warnings.simplefilter("ignore", jn.JumpnetWarning)
         return jn.solve(
             problem,
-            model=jn.models.CategoricalEmbedding(neurons=8),
-            points=(50, 2, 1),
-            optimizer=jn.optim.LevenbergMarquardt(steps=30),
             verify=False,
+            method=jn.Network(
+                jn.models.CategoricalEmbedding(neurons=8),
+                points=(50, 2, 1),
+                optimizer=jn.optim.LevenbergMarquardt(steps=30),
+            ),
         )

@@ -165,9 +165,11 @@ def test_a_solution_without_an_exact_one_says_so() -> None:
     with pytest.warns(jn.JumpnetWarning, match="not converged"):
         solution = jn.solve(
             jn.Problem(parts, f=1.0),
-            model=jn.models.CategoricalEmbedding(neurons=3),
-            points=(30, 2, 1),
-            optimizer=jn.optim.LevenbergMarquardt(steps=2),
+            method=jn.Network(
+                jn.models.CategoricalEmbedding(neurons=3),
+                points=(30, 2, 1),
+                optimizer=jn.optim.LevenbergMarquardt(steps=2),
+            ),
         )
     with pytest.raises(jn.SolutionError, match="exact"):
         solution.errors()

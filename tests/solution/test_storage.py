@@ -43,7 +43,8 @@ def short_solve(problem: jn.Problem, **options: Any) -> jn.Solution:
     chosen: dict[str, Any] = {"model": jn.models.CategoricalEmbedding(neurons=10), "points": (60, 20, 20)} | options
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", jn.JumpnetWarning)
-        return jn.solve(problem, optimizer=jn.optim.LevenbergMarquardt(steps=3), verify=False, **chosen)
+        network = jn.Network(optimizer=jn.optim.LevenbergMarquardt(steps=3), **chosen)
+        return jn.solve(problem, method=network, verify=False)
 
 
 @pytest.fixture()
@@ -120,9 +121,11 @@ def test_an_approximation_comes_back(tmp_path: Path) -> None:
         solution = jn.approximate(
             parts,
             ["x", "x**2"],
-            model=jn.models.CategoricalEmbedding(neurons=5),
-            points=(40, 2, 0),
-            optimizer=jn.optim.LevenbergMarquardt(steps=3),
+            method=jn.Network(
+                jn.models.CategoricalEmbedding(neurons=5),
+                points=(40, 2, 0),
+                optimizer=jn.optim.LevenbergMarquardt(steps=3),
+            ),
         )
     solution.save(tmp_path / "a")
     again = jn.load(tmp_path / "a")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.engines.trefftz import features
+from jumpnet.engines.trefftz.enrichments import corners
 from jumpnet.experiments import problems
 
 BOX = jn.Box((-1, -1), (1, 1))
@@ -13,7 +13,7 @@ BOX = jn.Box((-1, -1), (1, 1))
 @pytest.fixture
 def without_powers(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if nothing were known of corners: elements do what powers would."""
-    monkeypatch.setattr(features, "corner_parts", lambda *_: iter(()))
+    monkeypatch.setattr(corners, "corner_blocks", lambda *_: iter(()))
 
 
 @pytest.mark.usefixtures("without_powers")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.engines.trefftz import search
+from jumpnet.engines.goal import Goal
+from jumpnet.engines.trefftz import adaptivity
 from jumpnet.engines.trefftz.balance import Imbalance
-from jumpnet.engines.trefftz.search import Goal
 
 ONE = jn.Partition(jn.Interval(0, 1), [])
 
@@ -17,33 +17,33 @@ ONE = jn.Partition(jn.Interval(0, 1), [])
 def level(residual: float, value: float, size: float = 1.0) -> Any:
     """A level with a residual and one value."""
     rows = SimpleNamespace(rhs=np.full(1, size), weight=np.ones(1), terms=("pde 0",), term=np.zeros(1, int))
-    plan = SimpleNamespace(cells=None)
+    space = SimpleNamespace(cells=None)
     values = np.array([value, -value])
-    return SimpleNamespace(residual=residual, values=values, held_rows=rows, held=np.full(1, residual), plan=plan)
+    return SimpleNamespace(residual=residual, values=values, held_rows=rows, held=np.full(1, residual), space=space)
 
 
 def test_levels_that_agree_without_progress_say_nothing() -> None:
-    track = search._Track(Goal(1e-3), None, 5)
+    track = adaptivity._Track(Goal(1e-3))
     track.begin(level(5.2e-3, 1.0))
     track.add(level(5.3e-3, 1.0 + 6e-5))
     assert not track.met and not np.isfinite(track.estimate) and np.isnan(track.cautious)
 
 
 def test_a_residual_that_falls_by_a_decade_shows_the_error_of_the_level_before() -> None:
-    track = search._Track(Goal(1e-3), None, 5)
+    track = adaptivity._Track(Goal(1e-3))
     track.begin(level(1e-2, 1.0))
     track.add(level(1e-4, 1.001))
-    assert track.estimate == pytest.approx(search.SAFETY * 1e-3 / 1e-2 * 1e-4)
+    assert track.estimate == pytest.approx(jn.Trefftz().safety * 1e-3 / 1e-2 * 1e-4)
     assert track.met
     track.add(level(1e-4, 1.001))  # a search that ends here has the worst constant, undiminished
     assert track.cautious == pytest.approx(track.estimate)
 
 
 def test_levels_at_rounding_show_their_error_by_their_difference() -> None:
-    track = search._Track(Goal(1e-8), None, 5)
+    track = adaptivity._Track(Goal(1e-8))
     track.begin(level(1e-15, 1.0))
     track.add(level(2e-15, 1.0 + 1e-14))
-    assert track.met and track.estimate == pytest.approx(search.SAFETY * 1e-14, rel=0.1)
+    assert track.met and track.estimate == pytest.approx(jn.Trefftz().safety * 1e-14, rel=0.1)
 
 
 def test_the_goal_is_relative_to_the_variation() -> None:
@@ -90,7 +90,7 @@ def test_a_heated_chip_on_a_board() -> None:
 
 def test_a_training_is_trained_until_it_is_judged() -> None:
     problem = jn.manufactured(ONE, u="sin(3*x1)")
-    options: dict[str, Any] = {"model": jn.models.CategoricalEmbedding(dim=1, neurons=15)}
+    options: dict[str, Any] = {"method": jn.Network(jn.models.CategoricalEmbedding(dim=1, neurons=15))}
     assert jn.solve(problem, verify=False, **options).status is jn.Status.TRAINED
     judged = jn.solve(problem, tol=1e-6, **options)
     assert judged.status.ok and judged.verdict.rms == pytest.approx(judged.errors().l2, rel=0.5, abs=1e-12)
@@ -105,6 +105,7 @@ def test_a_training_is_trained_until_it_is_judged() -> None:
         {"verify": "maybe"},
         {"method": "magic"},
         {"method": "fem", "preset": "paper"},
+        {"method": jn.FEM(), "model": jn.models.OneHot()},
     ],
 )
 def test_wrong_options_are_refused_in_one_sentence(wrong: dict[str, Any]) -> None:

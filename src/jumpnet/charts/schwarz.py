@@ -23,7 +23,8 @@ FIRST, STEP = 12, 0.25
 # So many steps without a better approximation end it, once it is one at all.
 PATIENCE, ROUGH = 3, 0.1
 # Poles farther away than this, in radii of the curve, are no use: polynomials do the same. Nor are those that add less
-# than a few of the approximation's errors, or nearer to the curve than its points are to each other: accidents.
+# than a few of the approximation's errors, or nearer to the curve than its points are to each other (Froissart
+# doublets).
 FAR, FAINT = 30.0, 10.0
 # Steps of inverse iteration: the smallest singular value is far below the others, and near to it is good enough.
 INVERSE = 3

@@ -1,6 +1,7 @@
-"""Several seeds of one problem: what may be asked for, and how far their answers are apart."""
+"""Seeds: what may be given for them, and how far the answers of several are apart."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -10,6 +11,26 @@ from jumpnet.solution import Solution
 
 # Points at which the solutions of several seeds are compared.
 SPREAD_POINTS = 1000
+
+
+RNG: TypeAlias = int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator
+
+
+def seed_of(seed: int, rng: RNG | None) -> int:
+    """The seed: as it was given, or drawn from `rng` (a generator moves on by one number, so calls differ)."""
+    if rng is None:
+        return seed
+    if seed != 0:
+        raise ModelError(f"seed is {seed!r}, and rng is given too; leave one of them out.")
+    if isinstance(rng, np.random.SeedSequence):
+        return int(rng.generate_state(1)[0])
+    if isinstance(rng, np.random.BitGenerator):
+        rng = np.random.Generator(rng)
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**32))
+    if isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
+        raise ModelError(f"rng is {rng!r}; give a numpy Generator, a SeedSequence or a whole number, zero or more.")
+    return int(rng)
 
 
 def check_trials(seed: int, trials: int, workers: int | None = None) -> None:

@@ -1,10 +1,11 @@
 """The built-in problems by name, with a sentence about each and the settings they are solved with."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
+from jumpnet.engines.network import Network
 from jumpnet.engines.progress import Progress
 from jumpnet.errors import ProblemError
 from jumpnet.experiments import problems
@@ -14,9 +15,9 @@ from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 from jumpnet.solving import approximate, solve
 
-PLANE = {"charts": "box", "points": (324, 72, 72)}  # the paper's points
-CHAIN = {"charts": "local", "points": (1000, 2, 1)}
-BALL = {"points": (600, 200, 200), "model": CategoricalEmbedding(dim=1, neurons=50)}
+PLANE = Network(charts="box", points=(324, 72, 72))  # the paper's points
+CHAIN = Network(charts="local", points=(1000, 2, 1))
+BALL = Network(CategoricalEmbedding(dim=1, neurons=50), points=(600, 200, 200))
 
 
 @dataclass(frozen=True)
@@ -26,19 +27,24 @@ class Example:
     name: str
     about: str
     make: Callable[[], Problem | tuple[Partition, list[str]]]
-    options: Mapping[str, Any] = field(default_factory=dict)
+    network: Network = field(default_factory=Network)
 
     def solve(self, *, seed: int = 0, progress: bool | Progress = False, **options: Any) -> Solution:
-        """The solution, with this example's settings where no others are given."""
-        stated, chosen = self.make(), {**self.options, "seed": seed, "progress": progress, **options}
-        return solve(stated, **chosen) if isinstance(stated, Problem) else approximate(*stated, **chosen)
+        """The solution by a network, with this example's settings where no others are given (those of `Network`)."""
+        stated, network = self.make(), replace(self.network, **options)
+        if isinstance(stated, Problem):
+            return solve(stated, method=network, seed=seed, progress=progress)
+        return approximate(*stated, method=network, seed=seed, progress=progress)
 
 
 EXAMPLES: Mapping[str, Example] = {
     example.name: example
     for example in (
         Example(
-            "fa1", "approximate five functions on flower-shaped pieces", problems.fa1, PLANE | {"points": (880, 120, 0)}
+            "fa1",
+            "approximate five functions on flower-shaped pieces",
+            problems.fa1,
+            replace(PLANE, points=(880, 120, 0)),
         ),
         Example("fa2", "approximate a function with jumps on five intervals", problems.fa2, CHAIN),
         Example("pde1", "1-D: a chain of five intervals, A vanishes at one end", problems.pde1, CHAIN),
@@ -49,7 +55,7 @@ EXAMPLES: Mapping[str, Example] = {
             "pde5",
             "3-D: four balls in a superquadric, anisotropic, contrast 1000",
             problems.pde5,
-            {"charts": "box", "points": (324, 144, 144)},
+            replace(PLANE, points=(324, 144, 144)),
         ),
         Example(
             "disk",

@@ -15,6 +15,7 @@ import numpy as np
 
 from jumpnet import optim
 from jumpnet.collocation import Stream
+from jumpnet.engines.network import Network
 from jumpnet.engines.network.settings import paper_optimizer
 from jumpnet.engines.progress import Progress
 from jumpnet.errors import JumpnetError, JumpnetWarning
@@ -72,13 +73,19 @@ class Trial:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What is handed to `solve` or `approximate`."""
+        """What tells the trial from others: the seed and the options of its network."""
         if self.row.method == "solve":
             return {"seed": self.seed} | ({} if self.steps is None else {"optimizer": self.optimizer})
         options = {"model": self.row.model, "points": self.row.counts, "seed": self.seed, "optimizer": self.optimizer}
         if self.row.weights:
             options["weights"] = self.row.weights
         return options | ({"preset": "paper"} if self.setting == "faithful" else {"charts": self.row.charts})
+
+    @property
+    def method(self) -> Network | str:
+        """The `method=` of `solve` or `approximate`."""
+        options = {name: value for name, value in self.options.items() if name != "seed"}
+        return Network(**options) if options else "auto"
 
     @property
     def spec(self) -> str:
@@ -118,13 +125,13 @@ def _computed(trial: Trial, progress: bool | Progress) -> Record:
 
         assert isinstance(stated, Problem)
         return _measured(fem(stated, order=row.order, unknowns=row.unknowns, fitted=row.fitted))
-    options: dict[str, Any] = {**trial.options, "progress": progress}
+    options: dict[str, Any] = {"seed": trial.seed, "progress": progress}
     if isinstance(stated, Problem):
-        options.setdefault("tol", TOL)
         # A training's status is about its loss here; its error is judged afterwards.
-        solution = solve(stated, **options, verify="auto" if row.method == "solve" else False)
+        verify = "auto" if row.method == "solve" else False
+        solution = solve(stated, tol=TOL, method=trial.method, verify=verify, **options)
     else:
-        solution = approximate(*stated, **options)
+        solution = approximate(*stated, method="network" if trial.method == "auto" else trial.method, **options)
     if solution.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     found = _measured(solution) | _judged(solution, row) | _kept(solution, row.keep)

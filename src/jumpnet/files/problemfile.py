@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jumpnet.engines.fem import FEM
+from jumpnet.engines.network import Network
 from jumpnet.engines.progress import Progress
+from jumpnet.engines.trefftz import Trefftz
 from jumpnet.errors import JumpnetError, JumpnetWarning, ProblemError
 from jumpnet.guard.budget import Budget, bounded
 from jumpnet.models import CategoricalEmbedding
-from jumpnet.optim import Direct, LevenbergMarquardt
+from jumpnet.optim import LevenbergMarquardt
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 from jumpnet.solution.advice import spoken
 from jumpnet.solving import solve
+from jumpnet.solving.methods import Auto, Method
 
 if TYPE_CHECKING:  # pydantic is loaded with the first file
     from jumpnet.files.building import Builder
@@ -36,7 +39,25 @@ TOL, TOL_OF_IMAGES, TOL_OF_VOLUMES = 1e-6, 1e-3, 2e-2
 
 @dataclass(frozen=True, eq=False)
 class ProblemFile:
-    """What a file holds: `problem` is stated and checked, `solve` solves it as the file says."""
+    """What a problem file holds, as `jn.read_file` returns it.
+
+    Args:
+        title: Its title, or its name.
+        problem: The problem that it states, checked.
+        file: Its tables.
+        builder: What made the problem of the tables.
+        name: Its name without folder and ending.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from jumpnet.files.starting import started  # what `jumpnet new layers wall.toml` writes
+        >>> _ = [path.write_bytes(text) for path, text in started("layers", Path("wall.toml")).items()]
+        >>> import jumpnet as jn
+        >>> read = jn.read_file("wall.toml")
+        >>> solution = read.solve()
+        >>> solution.status.name, len(read.quantities(solution)) > 0
+        ('CONVERGED', True)
+    """
 
     title: str
     problem: Problem
@@ -47,17 +68,9 @@ class ProblemFile:
     def solve(self, *, progress: bool | Progress = False, **options: Any) -> Solution:
         """The solution, by the file's settings where no others are given (those of `jn.solve`)."""
         wanted = self.file.solve
-        chosen: dict[str, Any] = {"tol": self.tol, "atol": wanted.atol, "seed": wanted.seed, "trials": wanted.trials}
+        chosen: dict[str, Any] = {"tol": self.tol, "atol": wanted.atol, "seed": wanted.seed, "method": self.method}
         chosen["verify"] = {"auto": "auto", "always": True, "never": False}[wanted.verify]
         chosen["time_limit"] = wanted.time_limit
-        if wanted.method == "fem":
-            chosen["method"] = "fem"
-        elif wanted.method in ("trefftz", "direct"):
-            chosen["optimizer"] = Direct()
-        elif wanted.method in ("network", "train"):
-            chosen["optimizer"] = LevenbergMarquardt(steps=wanted.steps) if wanted.steps else LevenbergMarquardt()
-            if wanted.neurons:
-                chosen["model"] = CategoricalEmbedding(neurons=wanted.neurons)
         with spoken("file"):
             return solve(self.problem, progress=progress, **(chosen | options))
 
@@ -66,6 +79,20 @@ class ProblemFile:
         given = {name: value for name, value in settings.items() if value is not None}
         entry = type(self.file.solve).model_validate(self.file.solve.model_dump() | given)
         return replace(self, file=self.file.model_copy(update={"solve": entry}))
+
+    @property
+    def method(self) -> Method:
+        """The method that the file asks for, with its options, as `jn.solve` takes it."""
+        wanted = self.file.solve
+        if wanted.method == "fem":
+            return FEM()
+        if wanted.method in ("trefftz", "direct"):
+            return Trefftz(trials=wanted.trials)
+        if wanted.method in ("network", "train"):
+            model = CategoricalEmbedding(neurons=wanted.neurons) if wanted.neurons else None
+            optimizer = LevenbergMarquardt(steps=wanted.steps) if wanted.steps else None
+            return Network(model, optimizer, trials=wanted.trials)
+        return Auto(wanted.trials)
 
     @property
     def sign(self) -> float:
@@ -218,10 +245,24 @@ def read_file(
     allow: Sequence[str | PathLike[str]] = (),
     budget: Budget | None = None,
 ) -> ProblemFile:
-    """Read a problem file (TOML); `constants` replaces some of the numbers that the file gives names to.
+    """Read a problem file (TOML).
 
-    Drawings, images and meshes are read from the folder of the file, and from the folders that `allow` names. Reading
-    and building are bounded in time and memory; `budget` allows more, or less.
+    Args:
+        path: Where it is. Drawings, images and meshes are read from its folder.
+        constants: Numbers in place of some that the file gives names to.
+        allow: Other folders that data may be read from.
+        budget: What reading and building may take in time and memory; by default `Budget()`.
+
+    Returns:
+        What the file holds: `problem`, and `solve()` with the file's settings.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from jumpnet.files.starting import started  # what `jumpnet new layers wall.toml` writes
+        >>> _ = [path.write_bytes(text) for path, text in started("layers", Path("wall.toml")).items()]
+        >>> import jumpnet as jn
+        >>> jn.read_file("wall.toml").problem.dim
+        1
     """
     from jumpnet.files.reading import read_text
 
@@ -236,7 +277,25 @@ def read_problem(
     allow: Sequence[str | PathLike[str]] = (),
     budget: Budget | None = None,
 ) -> Problem:
-    """The problem that a file (TOML) states; the arguments are those of `read_file`."""
+    """The problem that a file (TOML) states.
+
+    Args:
+        path: As in `read_file`.
+        constants: As in `read_file`.
+        allow: As in `read_file`.
+        budget: As in `read_file`.
+
+    Returns:
+        The problem, checked.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from jumpnet.files.starting import started  # what `jumpnet new layers wall.toml` writes
+        >>> _ = [path.write_bytes(text) for path, text in started("layers", Path("wall.toml")).items()]
+        >>> import jumpnet as jn
+        >>> jn.read_problem("wall.toml").partition.size > 1
+        True
+    """
     return read_file(path, constants, allow=allow, budget=budget).problem
 
 

@@ -37,11 +37,21 @@ def _from_environment(name: str, otherwise: float) -> float:
 
 @dataclass(frozen=True)
 class Budget:
-    """What reading and building may take: seconds, and gigabytes beyond what the process had at the beginning.
+    """What reading and building may take.
 
     The defaults are $JUMPNET_READ_SECONDS and $JUMPNET_READ_GB where these are set: 60 s, since the largest file within
-    the stated limits takes less than half of that, and 2 GB. `strict` lets the system refuse memory beyond the limit
-    to the whole process meanwhile, which stops a single large array too; the command line does that, where it can.
+    the stated limits takes less than half of that, and 2 GB.
+
+    Args:
+        seconds: By the clock.
+        gigabytes: Beyond what the process had at the beginning.
+        strict: Lets the system refuse memory beyond the limit to the whole process meanwhile, which stops a single
+            large array too; the command line does that, where it can.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> jn.Budget(seconds=10, gigabytes=1).seconds
+        10
     """
 
     seconds: float = field(default_factory=lambda: _from_environment(SECONDS, 60.0))

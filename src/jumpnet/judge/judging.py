@@ -28,9 +28,22 @@ def judge(
     """The error of a solution, found by solving for it.
 
     e = u - u_h meets the same equations with the residuals of u_h as data; coarse finite elements tell it to a few
-    percent. They are refined until the root mean square of e changes by less than a fifth. With `tol`, a root mean
-    square error, the judge may stop as soon as the error is far from that; `seconds` limits what it may take. What it
-    cannot judge is undecided, with a reason; nothing is raised.
+    percent. They are refined until the root mean square of e changes by less than a fifth.
+
+    Args:
+        solution: Any solution whose problem is known, also a loaded one.
+        tol: A root mean square error; the judge may stop as soon as the error is far from that.
+        seconds: What it may take.
+        options: How far the elements are refined.
+
+    Returns:
+        The verdict. What cannot be judged is undecided, with a reason; nothing is raised.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> solution = jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), f="sin(x1)"), verify=False)
+        >>> jn.judge(solution).rms < 1e-6
+        True
     """
     if not isinstance(solution, Solution):
         raise SolutionError(f"judge needs a solution, not {type(solution).__name__}; see jn.solve(problem).")

@@ -21,7 +21,17 @@ MOST_GAIN = 1e3  # a larger factor is not claimed for a corrected answer
 class Verdict:
     """What the judge found about an answer u_h: the error e = u - u_h.
 
-    `safety` is the factor between the judged and the estimated error: 2, and 5 where the solution has singular points.
+    Args:
+        solution: The answer.
+        finding: The error as finite elements have it, or why there is none.
+        safety: The factor between the judged and the estimated error: 2, and 5 where the solution has singular points.
+        seconds: What the judge took.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> solution = jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), f="sin(x1)"), verify=True)
+        >>> solution.verdict.decided, solution.verdict.estimate < 1e-6
+        (True, True)
     """
 
     solution: "Solution"
@@ -139,7 +149,7 @@ class Verdict:
         return self.finding.field
 
     def _piece(self, piece: int) -> int:
-        return self.solution._located_partition()._piece(piece)
+        return self.solution._located_partition().piece_number(piece)
 
 
 @dataclass(frozen=True, eq=False)

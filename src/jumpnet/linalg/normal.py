@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
-from jumpnet.linalg.bycell import ByCell
+from jumpnet.linalg.block_qr import ByCell
 
 _potrf, _trtrs = get_lapack_funcs(("potrf", "trtrs"), dtype=np.float64)
 (_trsm,) = get_blas_funcs(("trsm",), dtype=np.float64)

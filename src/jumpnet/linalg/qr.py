@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.linalg import get_lapack_funcs
 
-from jumpnet.linalg.bycell import ByCell, Group, Pattern
+from jumpnet.linalg.block_qr import ByCell, Group, Pattern
 from jumpnet.linalg.factorisations import qr_step
 from jumpnet.linalg.lapack import tpmqrt, tpqrt
 

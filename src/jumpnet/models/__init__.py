@@ -1,6 +1,6 @@
 """Models: networks on charts and labels, and the least-squares system they make with rows."""
 
-from jumpnet.linalg.bycell import ByCell
+from jumpnet.linalg.block_qr import ByCell
 from jumpnet.models.activations import ACTIVATIONS, register_activation
 from jumpnet.models.frozen import Frozen, LinearSystem
 from jumpnet.models.specs import (

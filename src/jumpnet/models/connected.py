@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from jumpnet.linalg.bycell import trained_labels
+from jumpnet.linalg.block_qr import trained_labels
 from jumpnet.models.activations import activation
 from jumpnet.models.shallow import Blocks
 from jumpnet.rows import Sites

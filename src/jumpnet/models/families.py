@@ -16,7 +16,7 @@ from jumpnet.models.checked import LARGEST, from_fields
 from jumpnet.models.complexes import complex_functional
 from jumpnet.models.poles import Poles
 from jumpnet.models.polynomials import Combination, Legendre, Matrix
-from jumpnet.models.wedges import Crack, Wedge
+from jumpnet.models.wedges import BranchCutPotential, Wedge
 from jumpnet.rows import Sites
 
 
@@ -212,7 +212,7 @@ FAMILIES = {
     "bessel": Bessel,
     "poles": Poles,
     "wedge": Wedge,
-    "crack": Crack,
+    "crack": BranchCutPotential,
     "products": Products,
     "solid": Solid,
     "ridges": Ridges,

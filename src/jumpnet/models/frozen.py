@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 
 from jumpnet.charts import Atlas, Chart
 from jumpnet.geometry.cells.surroundings import PowerMap
-from jumpnet.linalg.bycell import ByCell, Pattern
+from jumpnet.linalg.block_qr import ByCell, Pattern
 from jumpnet.models.families import Family
 from jumpnet.rows import Rows, Sites
 

@@ -43,7 +43,7 @@ class Legendre:
         table = np.empty((comb(self.inputs + self.degree, self.degree), len(a0)))
         step = max(AT_A_TIME // len(table), 1)
         for some in (slice(start, start + step) for start in range(0, len(a0), step)):
-            # Equations of a kind follow each other: most of these stretches have no second derivatives, or none.
+            # Rows of one kind follow each other: in most of these slices, one or both of the derivatives do not occur.
             first, second = (part[..., some] if part[..., some].any() else None for part in (a1, a2))
             jets = [[p[:, k, some] for p in jet] for k in range(self.inputs)]
             _contracted(jets, a0[some], first, second, table[:, some])

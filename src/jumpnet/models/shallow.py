@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from jumpnet.linalg.bycell import trained_labels
+from jumpnet.linalg.block_qr import trained_labels
 from jumpnet.models.activations import Activation, activation
 from jumpnet.rows import Sites
 

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Int
 
 from jumpnet._precision import float64
 from jumpnet.errors import ModelError
-from jumpnet.linalg.bycell import ByCell, Pattern
+from jumpnet.linalg.block_qr import ByCell, Pattern
 from jumpnet.models.frozen import Frozen
 from jumpnet.models.shallow import Blocks
 from jumpnet.rows import Layout, Rows, Run, Sites, batch

@@ -14,7 +14,7 @@ from jumpnet.models.complexes import complex_functional
 from jumpnet.models.polynomials import Matrix
 from jumpnet.rows import Sites
 
-# A power this near to a whole number is one; a corner itself is looked at from so near.
+# The tolerance for integer exponents; the smallest radius at which functions are evaluated.
 WHOLE, TINY = 1e-9, 1e-200
 # The integral along a cut is a sum of poles, the trapezoidal rule's in log t: from so small a t on, and with an error
 # of exp(-DIGITS). The sum is as harmonic as the integral, so only its behaviour at the corner must be right.
@@ -84,7 +84,7 @@ class Wedge(AtCorner):
 
 
 @dataclass(frozen=True)
-class Crack(AtCorner):
+class BranchCutPotential(AtCorner):
     """Re and Im of the integrals of t^p (log t)^m/(z + t), t from 0 to 1: smooth but on the segment [-1, 0].
 
     Across the segment they jump by a multiple of t^p, so that near the origin each is a multiple of z^p (of z^p log z

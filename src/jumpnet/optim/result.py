@@ -12,7 +12,13 @@ from jumpnet.errors import SolutionError
 
 
 class Status(Enum):
-    """How a training or a solve ended; `str(status)` is its sentence."""
+    """How a training or a solve ended; `str(status)` is its sentence, `status.ok` whether the tolerance was reached.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> str(jn.Status.CONVERGED), jn.Status.STALLED.ok
+        ('the tolerance was reached', False)
+    """
 
     CONVERGED = "the tolerance was reached"
     STEP_LIMIT = "the limit of steps or levels came before the tolerance was reached"
@@ -63,7 +69,7 @@ class History:
     def of(records: list[Record], terms: tuple[str, ...]) -> "History":
         """The records as columns."""
         if not records:
-            return History(terms)
+            return History(terms, loss_of_term=np.zeros((0, len(terms))))
         step, loss, of_term, damping, norm, seconds = (np.array(column) for column in zip(*records, strict=True))
         return History(terms, step, loss, of_term.reshape(len(loss), len(terms)), damping, norm, seconds)
 

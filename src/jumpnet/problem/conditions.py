@@ -28,7 +28,18 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Dirichlet:
-    """u = g on a part of the boundary."""
+    """u = g on a part of the boundary.
+
+    Args:
+        g: A number, a formula in x1, x2, ..., or a callable of x (n, d).
+
+    Example:
+        >>> import jumpnet as jn
+        >>> ends = {"x1-": jn.Dirichlet(0), "x1+": jn.Dirichlet(1)}
+        >>> problem = jn.Problem(jn.Partition(jn.Interval(0, 1)), boundary=ends)
+        >>> round(float(jn.solve(problem)([[0.25]])[0]), 9)
+        0.25
+    """
 
     g: Source | BoundaryData = 0.0
     kind: ClassVar[Kind] = "dirichlet"
@@ -36,7 +47,18 @@ class Dirichlet:
 
 @dataclass(frozen=True)
 class Neumann:
-    """A grad u . n = g on a part of the boundary, n pointing outward."""
+    """A grad u . n = g on a part of the boundary, n pointing outward.
+
+    Args:
+        g: A number, a formula in x1, x2, ..., or a callable of x (n, d).
+
+    Example:
+        >>> import jumpnet as jn
+        >>> ends = {"x1-": jn.Dirichlet(0), "x1+": jn.Neumann(2)}
+        >>> problem = jn.Problem(jn.Partition(jn.Interval(0, 1)), boundary=ends)
+        >>> round(float(jn.solve(problem)([[0.5]])[0]), 9)
+        1.0
+    """
 
     g: Source | BoundaryData = 0.0
     kind: ClassVar[Kind] = "neumann"
@@ -44,7 +66,18 @@ class Neumann:
 
 @dataclass(frozen=True)
 class Robin:
-    """alpha u + A grad u . n = g on a part of the boundary, n pointing outward."""
+    """alpha u + A grad u . n = g on a part of the boundary, n pointing outward.
+
+    Args:
+        alpha: The coefficient, such as one of heat transfer: a number, formula or callable.
+        g: The data; alpha times the temperature outside, if heat is what flows.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> sides = {"x1-": jn.Dirichlet(0), "x1+": jn.Robin(1.0, 4.0)}
+        >>> round(float(jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), boundary=sides))([[1.0]])[0]), 9)
+        2.0
+    """
 
     alpha: Source
     g: Source | BoundaryData = 0.0
@@ -55,8 +88,14 @@ class Robin:
 class Periodic:
     """Two opposite sides of a box are one: u(x + L e) - u(x) = v from the lower to the upper, with the same flux.
 
-    `v` is a function of the lower point; L is the length of the box along the axis e. Named by the axis:
-    `boundary={"x1": Periodic(1.0), "x2": Periodic()}`.
+    Args:
+        v: A number, or a function of the lower point; L is the length of the box along the axis e.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> problem = jn.Problem(jn.Partition(jn.Interval(0, 1)), boundary={"x1": jn.Periodic(1.0)})
+        >>> round(float(jn.solve(problem).flux([[0.5]])[0, 0]), 9)
+        1.0
     """
 
     v: Source = 0.0
@@ -70,8 +109,19 @@ Condition = Dirichlet | Neumann | Robin | Periodic
 class Jump:
     """[u] = v + R A grad u . n and [A grad u . n] = w on the interface of pieces a < b: [q] = q_a - q_b, n from b to a.
 
-    `R` is a contact resistance, zero or more: the temperature falls by R times the heat that crosses. Where w makes the
-    two sides' fluxes differ, it acts on their mean.
+    Args:
+        v: The jump of u: a number, formula or callable.
+        w: The jump of the flux.
+        R: A contact resistance, zero or more: the temperature falls by R times the heat that crosses. Where w makes the
+            two sides' fluxes differ, it acts on their mean.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> parts = jn.Partition.chain([0, 1, 2])
+        >>> sides = {"x1-": jn.Dirichlet(0), "x1+": jn.Dirichlet(3)}
+        >>> solution = jn.solve(jn.Problem(parts, jumps={(0, 1): jn.Jump(R=1.0)}, boundary=sides))
+        >>> round(float(solution.jump([[1.0]])[0]), 9)
+        -1.0
     """
 
     v: Source | JumpData = 0.0

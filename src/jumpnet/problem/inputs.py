@@ -29,7 +29,9 @@ Names = dict[str, float]
 def partition(parts: Any) -> Partition:
     """The first argument, if it is a Partition."""
     if not isinstance(parts, Partition):
-        raise ProblemError(f"parts is {shorten(parts)}; a Partition is wanted, e.g. Partition(Box(...), [Disk(...)]).")
+        raise ProblemError(
+            f"partition is {shorten(parts)}; a Partition is wanted, e.g. Partition(Box(...), [Disk(...)])."
+        )
     return parts
 
 
@@ -170,9 +172,10 @@ def jumps(given: Any, parts: Partition, names: Names) -> Mapping[Pair, JumpCondi
     """One jump per interface; a pair that is not mentioned has none."""
     pairs = [interface.pair for interface in parts.interfaces]
     if isinstance(given, Mapping):
-        for key in given:
+        numbered = {_numbered(key, parts): jump for key, jump in given.items()}
+        for key in numbered:
             _check_pair(key, parts, pairs)
-        chosen = {pair: given.get(pair, Jump()) for pair in pairs}
+        chosen = {pair: numbered.get(pair, Jump()) for pair in pairs}
     elif isinstance(given, Jump):
         chosen = dict.fromkeys(pairs, given)
     else:
@@ -182,10 +185,17 @@ def jumps(given: Any, parts: Partition, names: Names) -> Mapping[Pair, JumpCondi
     return MappingProxyType({pair: jump_condition(jump, parts.dim, pair, names) for pair, jump in chosen.items()})
 
 
+def _numbered(key: Any, parts: Partition) -> Any:
+    """A pair of pieces by their numbers; what is no name stays as it is."""
+    if not isinstance(key, tuple):
+        return key
+    return tuple(parts.names.index(one) if isinstance(one, str) and one in parts.names else one for one in key)
+
+
 def _check_pair(key: Any, parts: Partition, pairs: list[Pair]) -> None:
     whole = isinstance(key, tuple) and len(key) == 2
     if not whole or not all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in key):
-        raise ProblemError(f"jumps has the key {shorten(key)}; a pair of piece numbers such as (0, 1) is wanted.")
+        raise ProblemError(f"jumps has the key {shorten(key)}; a pair of pieces, (0, 1) or their names, is wanted.")
     a, b = key
     if not (0 <= a < parts.size and 0 <= b < parts.size):
         raise ProblemError(f"jumps has the pair {key}; the pieces are numbered 0 to {parts.size - 1}.")

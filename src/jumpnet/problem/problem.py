@@ -34,17 +34,33 @@ from jumpnet.problem.sources import Data, Measured, PointSource, Singular, measu
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class Problem:
-    """An elliptic interface problem, checked.
+    """An elliptic interface problem, checked: div(A grad u) - lam u = f in each piece, with jumps between them.
 
-    `A`, `lam`, `f` and `exact` are one value for every piece or a list with one per piece; a value is a
-    number, a formula, a callable of x (n, d) written with jax.numpy, or for `A` a d x d matrix of numbers
-    and formulas. `boundary` is one condition or a mapping from part names; `jumps` one `Jump` or a mapping
-    from pairs (a, b), a < b. `div_A` is needed only for a callable `A` that JAX cannot differentiate;
-    `exact` only to measure errors; `constants` are names that formulas may use.
+    A value is a number, a formula in x1, x2, ..., a callable of x (n, d) written with jax.numpy, or for `A` a d x d
+    matrix of numbers and formulas. One value holds for all pieces; a list has one for each piece, a mapping one for
+    each name.
 
-    `sources` is a list of `PointSource`, `data` one or several `Data` (measured values). `mean` is the mean of u over
-    the domain where nothing else fixes the constant: lam zero, Neumann or periodic conditions only and no data; it is
-    that of `exact`, or zero, unless given, and None in all other problems.
+    Args:
+        partition: The pieces, a `jn.Partition`.
+        A: The coefficient, symmetric positive definite.
+        lam: The coefficient of u.
+        f: The right-hand side; a heat source q is f = -q.
+        boundary: One condition, or a mapping from the names of parts of the boundary.
+        jumps: One `Jump`, or a mapping from pairs of pieces (a, b), a < b. Pairs that are left out have no jumps.
+        div_A: The divergence of A; needed only for a callable `A` that JAX cannot differentiate.
+        exact: The solution, to measure errors.
+        sources: A list of `PointSource`.
+        data: One or several `Data` (measured values).
+        mean: The mean of u over the domain where nothing else fixes the constant: lam zero, Neumann or periodic
+            conditions only and no data. It is that of `exact`, or zero, unless given, and None in all other problems.
+        constants: Numbers by the names that formulas may use.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0, 0), 0.5)])
+        >>> problem = jn.Problem(parts, A=[1.0, "k"], boundary=jn.Dirichlet("x1"), constants={"k": 10.0})
+        >>> problem.dim, sorted(problem.jumps)
+        (2, [(0, 1)])
     """
 
     partition: Partition
@@ -60,7 +76,7 @@ class Problem:
 
     def __init__(
         self,
-        parts: Partition,
+        partition: Partition,
         A: Any = 1.0,
         lam: Any = 0.0,
         f: Any = 0.0,
@@ -77,7 +93,7 @@ class Problem:
         from jumpnet.problem.checks import check
         from jumpnet.problem.constant import mean_of
 
-        parts = inputs.partition(parts)
+        parts = inputs.partition(partition)
         names = inputs.constants(constants, parts)
         matrices = inputs.matrices(A, div_A, parts, names)
         decay = inputs.fields(lam, parts, "lam", names)

@@ -33,7 +33,18 @@ STEPS = 16  # directions in which that is looked at
 
 @dataclass(frozen=True)
 class PointSource:
-    """A source that releases `q` at the point `x`: it adds -q delta(x) to f, as a heat source q is f = -q."""
+    """A source that releases `q` at the point `x`: it adds -q delta(x) to f, as a heat source q is f = -q.
+
+    Args:
+        x: The coordinates of the point, inside a piece with constant A.
+        q: The strength.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> problem = jn.Problem(jn.Partition(jn.Box((0, 0), (1, 1))), sources=[jn.PointSource((0.5, 0.5), 2.0)])
+        >>> problem.sources[0].q
+        2.0
+    """
 
     x: Sequence[float]
     q: float
@@ -41,16 +52,26 @@ class PointSource:
 
 @dataclass(frozen=True)
 class Data:
-    """Measured values u(x_i) = u_i, at points inside pieces, with a weight (one, or one for each).
+    """Measured values u(x_i) = u_i, at points inside pieces.
 
-    A weight of 1 makes the mean square of all measurements count as much as that of the boundary conditions. Name the
-    `piece` for points on an interface.
+    Args:
+        x: The points (n, d).
+        u: The values (n,).
+        weight: One, or one for each. A weight of 1 makes the mean square of all measurements count as much as that of
+            the boundary conditions.
+        piece: The piece, by number or name, that points on an interface belong to.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> problem = jn.Problem(jn.Partition(jn.Interval(0, 1)), data=jn.Data([[0.5]], [0.0]))
+        >>> len(problem.data)
+        1
     """
 
     x: ArrayLike
     u: ArrayLike
     weight: ArrayLike = 1.0
-    piece: int | None = None
+    piece: int | str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +212,8 @@ def _measured(one: Data, parts: Partition, what: str) -> Measured:
     if not (weight > 0).all():
         raise ProblemError(f"{what}.weight is {weight.min():.4g} somewhere; weights are positive numbers.")
     if one.piece is not None:
+        if isinstance(one.piece, str) and one.piece in parts.names:
+            return Measured(x, np.full(len(x), parts.names.index(one.piece)), u, weight)
         if not isinstance(one.piece, int | np.integer) or not 0 <= one.piece < parts.size:
             raise ProblemError(f"{what}.piece is {shorten(one.piece)}; the pieces are 0 to {parts.size - 1}.")
         return Measured(x, np.full(len(x), int(one.piece)), u, weight)

@@ -72,19 +72,20 @@ def to_xarray(solution: Solution, *, resolution: int | None = None) -> xarray.Da
     )
 
 
-def as_function(solution: Solution, *, piece: int | None = None) -> Callable[..., np.ndarray]:
+def as_function(solution: Solution, *, piece: int | str | None = None) -> Callable[..., np.ndarray]:
     """u as a function of one argument per coordinate, numbers or arrays of the same shape; nan outside the domain.
 
     This is what scipy's integrators and most plotting tools call. With `piece` it is that piece's u, continued.
     """
     partition = None if piece is not None else _partition(solution)
+    number = _partition(solution).piece_number(piece) if isinstance(piece, str) else piece
 
     def u(*x: Any) -> Any:
         if len(x) != solution.dim:
             raise SolutionError(f"{len(x)} coordinates are given; give {solution.dim}, each a number or an array.")
         columns = np.broadcast_arrays(*(np.asarray(column, float) for column in x))
         points = np.stack([column.ravel() for column in columns], axis=1)
-        seen = np.full(len(points), piece) if partition is None else partition.label(points)
+        seen = np.full(len(points), number) if partition is None else partition.label(points)
         values = np.full(len(points), np.nan)
         if (inside := seen >= 0).any():
             values[inside] = solution(points[inside], seen[inside])

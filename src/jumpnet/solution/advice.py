@@ -38,7 +38,7 @@ WORDS: dict[str, dict[Interface, str]] = {
     },
     "unknowns": {"python": "method=jn.FEM(unknowns=...)", "file": "", "command": ""},
     "training": {
-        "python": "more steps (optimizer=), trials=4, or another seed=",
+        "python": "more steps (jn.Network(optimizer=...)), jn.Network(trials=4), or another seed=",
         "file": "more steps, trials or another seed in [solve]",
         "command": "another --seed, or more steps and trials in [solve] of the file",
     },

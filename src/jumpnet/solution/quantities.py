@@ -59,7 +59,7 @@ class Balance:
         )
 
 
-def net_flux(solution: Solution, over: Pair | str) -> Integral:
+def net_flux(solution: Solution, over: tuple[int | str, int | str] | str) -> Integral:
     """The integral of A grad u . n over an interface (a, b) or a part of the boundary.
 
     On an interface n points to a and the flux is taken on the side of a; on the boundary n points outward.
@@ -67,7 +67,7 @@ def net_flux(solution: Solution, over: Pair | str) -> Integral:
     if isinstance(over, str):
         return _through_boundary(solution, over)
     parts = _partition(solution)
-    a, b = over
+    a, b = (parts.piece_number(one) for one in over)
     parts._pair((a, b))
     return places_of(solution).on_interface((a, b), _normal_flux)
 

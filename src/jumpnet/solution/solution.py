@@ -35,17 +35,45 @@ if TYPE_CHECKING:
     from jumpnet.solution.lines import Probe
     from jumpnet.solution.quantities import Balance
 
-Pieces = int | Sequence[int] | np.ndarray
+Pieces = int | str | Sequence[int] | Sequence[str] | np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A solved problem. Call it for values; see the methods for everything else.
 
-    `estimate` is the estimated root mean square error, nan where there is none. `partition` is None after loading a
-    file whose geometry was a callable: then name the piece of each point. `supplement` is what is added to the network
-    in closed form: a constant, and the fields of point sources. `verdict` is what the judge found about the error
-    (`jumpnet.Verdict`), None where it was not asked.
+    Solutions are made by `jn.solve`, `jn.approximate` and `jn.load`, not by hand.
+
+    Args:
+        network: The functions that u is a combination of, or the trained network.
+        theta: Their weights, or its parameters.
+        atlas: The coordinates that the network sees.
+        scale: What its values are multiplied by.
+        dim: The number of dimensions.
+        pieces: The number of pieces.
+        partition: The geometry; None after loading a file whose geometry was a callable: then name the piece of each
+            point.
+        tensors: A of each piece, for fluxes.
+        status: How the solve ended.
+        loss: The sum of squares that was minimised.
+        steps: Steps of the training, or trial spaces of a Trefftz solve.
+        history: The loss step by step.
+        seed: What random points and weights were drawn from.
+        held_out: Residuals at points that the solve never saw, by family of equations.
+        held_out_loss: Their sum of squares.
+        estimate: The estimated root mean square error, nan where there is none.
+        problem: What was solved.
+        exact: The exact solution, where it is known.
+        settings: What was done, by name.
+        supplement: What is added in closed form: a constant, and the fields of point sources.
+        verdict: What the judge found about the error (`jumpnet.Verdict`), None where it was not asked.
+        missing: What of the problem a loaded file could not hold.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> solution = jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), f=-2.0))  # u = x (1 - x)
+        >>> round(float(solution([[0.5]])[0]), 9), round(solution.mean().value, 9)
+        (0.25, 0.166666667)
     """
 
     network: Network | Frozen
@@ -130,7 +158,7 @@ class Solution:
             flux[mine] = np.einsum("nij,nj->ni", self._tensor(int(p)).value(points[mine]), gradient[mine])
         return flux
 
-    def side(self, x: ArrayLike, piece: int) -> Float[np.ndarray, " n"]:
+    def side(self, x: ArrayLike, piece: int | str) -> Float[np.ndarray, " n"]:
         """u seen from one piece: on its boundary the exact one-sided value, elsewhere its smooth extension."""
         return self(x, piece)
 
@@ -160,14 +188,14 @@ class Solution:
             A[mine], div_A[mine], lam[mine], f[mine] = self.problem.pde(int(cell[mine[0]]), points[mine])
         return self._functional(points, cell, -lam, div_A, A) - f
 
-    def net_flux(self, over: tuple[int, int] | str) -> "Integral":
+    def net_flux(self, over: tuple[int | str, int | str] | str) -> "Integral":
         """The integral of A grad u . n over an interface (a, b), on the side of a and n pointing to a, or over a part
         of the boundary, n pointing outward."""
         from jumpnet.solution.quantities import net_flux
 
         return net_flux(self, over)
 
-    def heat_flow(self, over: tuple[int, int] | str) -> "Integral":
+    def heat_flow(self, over: tuple[int | str, int | str] | str) -> "Integral":
         """The heat -A grad u . n that leaves through a part of the boundary, or flows from b to a over (a, b)."""
         return self.net_flux(over).scaled(-1.0)
 
@@ -291,7 +319,7 @@ class Solution:
 
         return to_xarray(self, resolution=resolution)
 
-    def as_function(self, *, piece: int | None = None) -> Callable[..., Any]:
+    def as_function(self, *, piece: int | str | None = None) -> Callable[..., Any]:
         """u as a function f(x1, x2, ...) of numbers or arrays, as scipy and plotting tools call it; nan outside."""
         from jumpnet.reporting.exchange import as_function
 
@@ -352,9 +380,9 @@ class Solution:
         """Points and the cell each is seen from."""
         points = self._points(x)
         if piece is not None:
-            cell = np.asarray(piece)
+            cell = self._numbers_of(piece)
             if cell.dtype.kind not in "iu" and cell.size:
-                raise SolutionError(f"piece is {shorten(piece)}; give a whole number, or one for each point.")
+                raise SolutionError(f"piece is {shorten(piece)}; give a number or a name, or one for each point.")
             if cell.shape not in ((), (len(points),)):
                 raise SolutionError(
                     f"{cell.size} pieces are named for {len(points)} points; give one, or one for each."
@@ -373,6 +401,14 @@ class Solution:
                 f"{points[outside][0].tolist()}; leave them out, or name the piece to extend: solution(x, piece=0)."
             )
         return points, cell.astype(np.int32)
+
+    def _numbers_of(self, piece: Pieces) -> np.ndarray:
+        """Pieces by their numbers; names are looked up."""
+        given = np.asarray(piece)
+        if given.dtype.kind != "U":
+            return given
+        number_of = self._located_partition().piece_number
+        return np.array([number_of(str(name)) for name in given.ravel()], int).reshape(given.shape)
 
     def _located_partition(self) -> Partition:
         if self.partition is None:

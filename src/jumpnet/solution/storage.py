@@ -44,7 +44,19 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
 def load(path: str | PathLike[str], *, budget: Budget | None = None) -> Solution:
     """Read a solution back; it evaluates bit for bit, without the code that stated the problem.
 
-    Reading is bounded in time and memory; `budget` allows more, or less.
+    Args:
+        path: A file that `Solution.save` wrote.
+        budget: What reading may take in time and memory; by default `Budget()`.
+
+    Returns:
+        The solution.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> solution = jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), f=-2.0))
+        >>> solution.save("u.jumpnet")
+        >>> bool(jn.load("u.jumpnet")([[0.3]])[0] == solution([[0.3]])[0])
+        True
     """
     return bounded(budget, lambda: _load(path), what=repr(str(path)))
 

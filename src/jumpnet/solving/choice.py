@@ -3,59 +3,65 @@
 import time
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from jumpnet.engines.budget import Budget
-from jumpnet.engines.fem import FEM, solve_fem, voxel_solution
-from jumpnet.engines.progress import Progress, shown
-from jumpnet.engines.trefftz.direct import directly
-from jumpnet.engines.trefftz.search import Goal
+from jumpnet.engines.fem import FemEngine, VoxelEngine
+from jumpnet.engines.goal import Goal
+from jumpnet.engines.network import Network, NetworkEngine
+from jumpnet.engines.protocol import Accept, Engine, Request
+from jumpnet.engines.trefftz import Trefftz, TrefftzEngine
+from jumpnet.engines.trefftz.engine import SPEND
 from jumpnet.errors import GeometryError, JumpnetError, ModelError
-from jumpnet.fe.voxel import voxels_refused
-from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.optim import Status
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 from jumpnet.solving.completing import completed
+from jumpnet.solving.methods import Auto
 from jumpnet.solving.verify import Verify, verified
 
-# Where the judge does not agree with the elements' own estimate, this part of the error is aimed at, so many times.
-AIMED, ROUNDS = 0.1, 4
-# Seconds of a direct solve after which finite elements are tried, unless its residual falls by decades.
-SPEND = 4.0
-# Pieces with more corners than that (drawings), of which each has functions of its own, or drawn with more segments
-# (images): finite elements are sooner there.
-MOST_CORNERS, MOST_SEGMENTS = 40, 100
 # The part of a time limit for the answer; the rest is for the judge.
 FOR_ANSWER = 0.55
-# Spaces that a bar of progress is made for.
-MOST_SPACES = 12
-# A direct solve that ends with an estimate this many times above the goal may be better than it knows: it is judged.
+# A Trefftz solve that ends with an estimate this many times above the goal may be better than it knows: it is judged.
 NEAR = 100.0
 
 
-def chosen(
-    problem: Problem, goal: Goal, verify: Verify, *, seed: int, trials: int, progress: bool | Progress, limit: float
-) -> Solution:
+def answered(problem: Problem, engine: Engine, request: Request, verify: Verify) -> Solution:
+    """The answer of one engine, completed and judged; its budget is what is left of the request's."""
+    whole = request.budget
+    accept = accepting(problem, request.goal, verify, whole)
+    return engine.solve(problem, replace(request, budget=Budget(FOR_ANSWER * whole.left), accept=accept))
+
+
+def accepting(problem: Problem, goal: Goal, verify: Verify, whole: Budget) -> Accept:
+    """Makes a solution of an engine's answer: with what is known in closed form, and with its verdict."""
+
+    def accept(found: Solution, needed: bool) -> Solution:
+        return verified(problem, completed(problem, found), goal, verify, needed=needed, seconds=whole.left)
+
+    return accept
+
+
+def chosen(problem: Problem, options: Auto, request: Request, verify: Verify) -> Solution:
     """The solution by the first method that reaches the goal, else the better one; `settings["tried"]` says which."""
-    whole = Budget(limit)
-    options: dict[str, Any] = {"goal": goal, "seed": seed, "trials": trials, "progress": progress}
-    if not voxels_refused(problem):
+    if problem.dim > 3:  # where there are too many polynomials, and no meshes
+        network = Network(trials=options.trials, workers=options.workers, checkpoint=options.checkpoint)
+        return answered(problem, NetworkEngine(network), request, verify)
+    if not isinstance(VoxelEngine().suits(problem), str):
         with suppress(ModelError):  # tensors that are not along the axes: smooth surfaces and elements
-            return by_voxels(problem, goal, verify, limit)
-    direct, tried = _directly(problem, goal, verify, whole, options)
+            return answered(problem, VoxelEngine(), request, verify)
+    trefftz = Trefftz(trials=options.trials)
+    direct, tried = _trefftz(problem, TrefftzEngine(trefftz, alone=False), request, verify)
     if direct is not None and (direct.status.ok or direct.status is Status.INTERRUPTED or problem.data is not None):
         return direct
     began = time.perf_counter()
     try:
-        other = by_elements(problem, goal, verify, progress=progress, limit=whole.left)
+        other = answered(problem, FemEngine(), request, verify)
     except JumpnetError as refused:
         tried.append(f"finite elements: {refused}")
-        if isinstance(refused, GeometryError) and (direct is None or (_cut_short(direct) and whole.left > 0)):
-            again = completed(problem, directly(problem, budget=Budget(whole.left), **options))
-            other = verified(problem, again, goal, verify, seconds=whole.left)
+        if isinstance(refused, GeometryError) and (direct is None or (_cut_short(direct) and request.budget.left > 0)):
+            other = answered(problem, TrefftzEngine(trefftz), request, verify)
             tried.append(_line(other, time.perf_counter() - began))
         elif direct is None:
             raise
@@ -68,86 +74,34 @@ def chosen(
     return replace(best, settings=best.settings | {"tried": tried})
 
 
-def _directly(
-    problem: Problem, goal: Goal, verify: Verify, whole: Budget, options: dict[str, Any]
-) -> tuple[Solution | None, list[str]]:
-    """The direct solution, and what to say about it; None where it would take long and not succeed."""
-    began = time.perf_counter()
-    if problem.data is None and (why := _unsuitable(problem)):
-        return None, [f"direct: not tried, {why}"]
-    spend = np.inf if problem.data is not None else SPEND
+def _trefftz(problem: Problem, engine: Engine, request: Request, verify: Verify) -> tuple[Solution | None, list[str]]:
+    """The Trefftz solution, and what to say about it; None where it would take long and not succeed."""
+    began, suits = time.perf_counter(), engine.suits(problem)
+    if isinstance(suits, str):
+        return None, [f"direct: not tried, {suits}"]
+    judged = accepting(problem, request.goal, verify, request.budget)
+
+    def accept(found: Solution, needed: bool) -> Solution:
+        full = completed(problem, found)
+        return judged(found, needed) if full.status.ok or _near(problem, full, request.goal) else full
+
+    budget = Budget(request.budget.left / 2, suits)
     try:
-        found = completed(problem, directly(problem, alone=False, budget=Budget(whole.left / 2, spend), **options))
+        found = engine.solve(problem, replace(request, budget=budget, accept=accept))
     except (ArithmeticError, LookupError, ValueError, RuntimeError, np.linalg.LinAlgError) as error:
         if problem.data is not None or isinstance(error, JumpnetError):
             raise
         return None, [f"direct: failed ({type(error).__name__}: {error})"]
-    if found.status.ok or _near(problem, found, goal):
-        found = verified(problem, found, goal, verify, seconds=whole.left)
     return found, [_line(found, time.perf_counter() - began)]
 
 
-def _unsuitable(problem: Problem) -> str:
-    """Why functions for the problem are not known, at a glance; empty where they may be."""
-    parts = problem.partition
-    if parts.dim != 2:
-        return ""
-    segments = sum(len(loop) // 3 for shape in (parts.domain, *parts.pieces) for loop in getattr(shape, "loops", ()))
-    if segments > MOST_SEGMENTS:
-        return f"the pieces are drawn with {segments} segments"
-    corners = len(corners_of(parts))
-    return f"the pieces have {corners} corners" if corners > MOST_CORNERS else ""
-
-
-def by_elements(
-    problem: Problem,
-    goal: Goal,
-    verify: Verify,
-    options: FEM = FEM(),
-    *,
-    progress: bool | Progress = False,
-    limit: float = np.inf,
-) -> Solution:
-    """The solution by finite elements: refined until their own estimate reaches the goal, and the judge agrees."""
-    if options == FEM() and not voxels_refused(problem):
-        with suppress(ModelError):  # tensors that are not along the axes
-            return by_voxels(problem, goal, verify, limit)
-    target, found, whole = 1.0, None, Budget(limit)
-    with shown(progress, MOST_SPACES, "finite elements", "space") as report:
-        improve = solve_fem(problem, options, tol=goal.tol, seconds=FOR_ANSWER * limit, report=report)
-        for _ in range(ROUNDS):
-            aimed = target
-
-            def enough(variation: float, size: float, aimed: float = aimed) -> float:
-                return aimed * goal.of_size(variation, size)
-
-            found = completed(problem, improve(enough))
-            if found.status is Status.INTERRUPTED:
-                return found
-            found = verified(problem, found, goal, verify, needed=problem.dim > 1, seconds=whole.left)
-            if found.status is not Status.REFUTED:
-                break
-            target *= AIMED
-    assert found is not None
-    if found.status is Status.REFUTED and whole.left < (1 - FOR_ANSWER) * limit:
-        return replace(found, status=Status.TIME_LIMIT)
-    return found
-
-
-def by_voxels(problem: Problem, goal: Goal, verify: Verify, limit: float = np.inf) -> Solution:
-    """The solution of a label volume by finite volumes on its voxels, judged by those of twice the size."""
-    whole = Budget(limit)
-    found = completed(problem, voxel_solution(problem))
-    return verified(problem, found, goal, verify, needed=True, seconds=whole.left)
-
-
 def _cut_short(direct: Solution) -> bool:
-    """Whether a direct solve ended because finite elements were to be tried."""
+    """Whether a Trefftz solve ended because finite elements were to be tried."""
     return direct.status in (Status.STALLED, Status.TIME_LIMIT) and direct.settings["seconds"] > SPEND
 
 
 def _near(problem: Problem, found: Solution, goal: Goal) -> bool:
-    """Whether a direct solve that did not succeed may have come near enough all the same."""
+    """Whether a Trefftz solve that did not succeed may have come near enough all the same."""
     if found.status is Status.INTERRUPTED or not np.isfinite(found.estimate):
         return False
     x, piece = problem.partition.sample_interior(400, seed=[found.seed, 7])

@@ -1,7 +1,7 @@
 """From an answer to a status: what the judge found about it, or why it did not have to be asked.
 
 A direct solve has an estimate of its own, which rests on the saturation assumption and on balances, both checked
-(search.py). That suffices, unless the coefficients vary so much that a residual in one place weighs more than in
+(adaptivity.py). That suffices, unless the coefficients vary so much that a residual in one place weighs more than in
 another, or data are not resolved. Every other answer needs the judge.
 """
 
@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from jumpnet.collocation import Stream
-from jumpnet.engines.trefftz.search import Goal
+from jumpnet.engines.goal import Goal
 from jumpnet.errors import ModelError
 from jumpnet.judge import JudgeOptions, Verdict, judge
 from jumpnet.optim import Status

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from jumpnet.engines.fem import FEM
 from jumpnet.engines.progress import Progress
 from jumpnet.errors import ProblemError
 from jumpnet.fields import ConstantField, is_zero
@@ -17,6 +16,7 @@ from jumpnet.solution import Solution
 from jumpnet.solution.effective import CONDITIONS, EffectiveTensor, bounds_of
 from jumpnet.solution.quantities import means
 from jumpnet.solving.call import solve
+from jumpnet.solving.methods import Method
 from jumpnet.solving.verify import Verify
 
 Boundary = Literal["periodic", "linear", "flux", "mixed"]
@@ -37,24 +37,42 @@ def effective_tensor(
     seed: int = 0,
     known: Solution | None = None,
     resolution: bool = False,
-    method: str | FEM = "auto",
+    method: Method = "auto",
     time_limit: float | None = None,
     progress: bool | Progress = False,
 ) -> EffectiveTensor:
     """The effective tensor of a box: T with <A grad u> = T <grad u>, angles for means over the box.
 
-    `parts` is a box cut into pieces; `A` is that of `Problem`, `jumps` may hold contact resistances (`Jump(R=...)`, no
-    v and no w). With `boundary="periodic"` the box is a cell that goes on periodically (its sides may cut pieces).
-    A sample that does not has an apparent tensor: "linear" is u = x_k on the boundary, "flux" is A grad u . n = n_k,
-    "mixed" is u = x_k on the two sides across x_k with the others insulated, as in an experiment; the first is not
-    below and the second not above that of a larger sample.
+    For each direction one problem is solved. With `boundary="periodic"` the box is a cell that goes on periodically
+    (its sides may cut pieces). A sample that does not has an apparent tensor: "linear" is u = x_k on the boundary,
+    "flux" is A grad u . n = n_k, "mixed" is u = x_k on the two sides across x_k with the others insulated, as in an
+    experiment; the first is not below and the second not above that of a larger sample.
 
-    For each direction one problem is solved to `tol` (by default 1e-6, of label images 1e-3) by `method`, in at most
-    `time_limit` seconds; `known` may be the solution of a periodic one, with the same `A` and `jumps`, which is then
-    not solved again. With `resolution` the tensor of the label image at half its resolution is computed too; the
-    difference is the result's `resolution`.
-    The result's `bounds` are those of Voigt, Reuss and (of periodic cells) Hashin and Shtrikman; `violated` names those
-    that are broken.
+    Args:
+        parts: A box cut into pieces.
+        A: As in `Problem`.
+        jumps: Contact resistances (`Jump(R=...)`, no v and no w).
+        boundary: "periodic", "linear", "flux" or "mixed".
+        div_A: As in `Problem`.
+        constants: As in `Problem`.
+        tol: The tolerance of each solve, by default 1e-6, of label images 1e-3.
+        seed: As in `solve`.
+        known: The solution of a periodic cell problem with the same `A` and `jumps`, which is then not solved again.
+        resolution: Whether the tensor of the label image at half its resolution is computed too; the difference is the
+            result's `resolution`.
+        method: As in `solve`.
+        time_limit: Seconds for each solve.
+        progress: As in `solve`.
+
+    Returns:
+        The tensor with its error. Its `bounds` are those of Voigt, Reuss and (of periodic cells) Hashin and Shtrikman;
+        `violated` names those that are broken.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> layers = jn.Partition(jn.Interval(0, 2), [jn.Interval(1, 2)])
+        >>> round(float(jn.effective_tensor(layers, A=[1.0, 3.0]).tensor[0, 0]), 9)  # the harmonic mean
+        1.5
     """
     parts = inputs.partition(parts)
     if not isinstance(parts.domain, Box | Interval):

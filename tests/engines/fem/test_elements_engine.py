@@ -60,7 +60,7 @@ def test_a_failing_direct_solver_does_not_end_a_solve(monkeypatch):
     def failing(*_, **__):
         raise KeyError(1)
 
-    monkeypatch.setattr("jumpnet.solving.choice.directly", failing)
+    monkeypatch.setattr("jumpnet.engines.trefftz.TrefftzEngine.solve", failing)
     problem, _ = with_layer(10.0)
     solution = jn.solve(problem, tol=1e-3)
     assert solution.status is Status.CONVERGED

@@ -9,6 +9,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,13 @@ OPTIMIZERS = {
 pytestmark = pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
 
 
+def trained(call: Any, *given: Any, **options: Any) -> jn.Solution:
+    """What `jn.solve` or `jn.approximate` returns for options of a network beside those of the call."""
+    names = [one.name for one in fields(jn.Network)]
+    network = jn.Network(**{name: options.pop(name) for name in names if name in options})
+    return call(*given, method=network, **options)
+
+
 @pytest.fixture(scope="module")
 def chain() -> jn.Problem:
     return jn.manufactured(jn.Partition.chain([0.0, 0.6, 1.0]), ["x**2", "exp(x)"], A=[1.0, 10.0])
@@ -45,7 +53,7 @@ def chain() -> jn.Problem:
 
 @pytest.fixture(scope="module")
 def undisturbed(chain: jn.Problem) -> jn.Solution:
-    return jn.solve(chain, **UNJUDGED)
+    return trained(jn.solve, chain, **UNJUDGED)
 
 
 def same(one: jn.Solution, other: jn.Solution) -> bool:
@@ -78,11 +86,11 @@ def test_a_run_interrupted_again_and_again_ends_with_the_same_bits(
     chain: jn.Problem, tmp_path: Path, name: str
 ) -> None:
     options = OPTIONS | {"optimizer": OPTIMIZERS[name]}
-    whole = jn.solve(chain, **options)
+    whole = trained(jn.solve, chain, **options)
     path, interruptions = tmp_path / "run.ckpt", 0
     every = 37 if "LM" in name else 1
     while True:
-        found = jn.solve(chain, **options, checkpoint=path, progress=Interrupt(every))
+        found = trained(jn.solve, chain, **options, checkpoint=path, progress=Interrupt(every))
         if found.status is not Status.INTERRUPTED:
             break
         interruptions += 1
@@ -98,18 +106,20 @@ def test_an_interruption_at_any_place_is_harmless(
     chain: jn.Problem, undisturbed: jn.Solution, tmp_path: Path, step: int
 ) -> None:
     path = tmp_path / "run.ckpt"
-    assert jn.solve(chain, **UNJUDGED, checkpoint=path, progress=Interrupt(step)).status is Status.INTERRUPTED
-    assert same(jn.solve(chain, **UNJUDGED, checkpoint=path), undisturbed)
+    assert trained(jn.solve, chain, **UNJUDGED, checkpoint=path, progress=Interrupt(step)).status is Status.INTERRUPTED
+    assert same(trained(jn.solve, chain, **UNJUDGED, checkpoint=path), undisturbed)
 
 
 def test_keeping_a_checkpoint_changes_nothing_and_a_finished_one_answers_at_once(
     chain: jn.Problem, undisturbed: jn.Solution, tmp_path: Path
 ) -> None:
     path, steps = tmp_path / "run.ckpt", []
-    found = jn.solve(chain, **UNJUDGED, checkpoint=path)
+    found = trained(jn.solve, chain, **UNJUDGED, checkpoint=path)
     assert same(found, undisturbed)
     content = path.read_bytes()
-    again = jn.solve(chain, **UNJUDGED, checkpoint=str(path), progress=lambda record, best: steps.append(record.step))
+    again = trained(
+        jn.solve, chain, **UNJUDGED, checkpoint=str(path), progress=lambda record, best: steps.append(record.step)
+    )
     assert same(again, undisturbed) and steps == [] and path.read_bytes() == content
     np.testing.assert_array_equal(again.history.seconds, found.history.seconds)
     assert again.settings["seconds"] >= found.history.seconds[-1]
@@ -118,11 +128,14 @@ def test_keeping_a_checkpoint_changes_nothing_and_a_finished_one_answers_at_once
 def test_convergence_is_not_overlooked_on_the_way_back(chain: jn.Problem, tmp_path: Path) -> None:
     """Interrupted after the very step that converges: not a step more."""
     options = OPTIONS | {"optimizer": LevenbergMarquardt(steps=300, tol=1e-6, polish=0), "verify": False}
-    whole = jn.solve(chain, **options)
+    whole = trained(jn.solve, chain, **options)
     assert whole.status is Status.TRAINED
     path = tmp_path / "run.ckpt"
-    assert jn.solve(chain, **options, checkpoint=path, progress=Interrupt(whole.steps)).status is Status.INTERRUPTED
-    assert same(jn.solve(chain, **options, checkpoint=path), whole)
+    assert (
+        trained(jn.solve, chain, **options, checkpoint=path, progress=Interrupt(whole.steps)).status
+        is Status.INTERRUPTED
+    )
+    assert same(trained(jn.solve, chain, **options, checkpoint=path), whole)
 
 
 def test_every_few_seconds_the_newest_step_is_on_disk(
@@ -137,7 +150,7 @@ def test_every_few_seconds_the_newest_step_is_on_disk(
         if len(kept) == 3:
             raise KeyboardInterrupt
 
-    jn.solve(chain, **UNJUDGED, checkpoint=path, progress=look)
+    trained(jn.solve, chain, **UNJUDGED, checkpoint=path, progress=look)
     assert kept == [0, 0, 0]
     monkeypatch.setattr(checkpoint, "EVERY", 3600.0)
     path.unlink()
@@ -150,7 +163,7 @@ def test_every_few_seconds_the_newest_step_is_on_disk(
             raise OSError("crash")
 
     with pytest.raises(OSError, match="crash"):  # between two writings only the ends of legs are there
-        jn.solve(chain, **stalling, checkpoint=path, progress=second)
+        trained(jn.solve, chain, **stalling, checkpoint=path, progress=second)
     assert {name.split("/")[1] for name in load_file(path)} == {"0"}
 
 
@@ -170,19 +183,19 @@ def test_a_crash_of_the_users_own_function_loses_only_what_was_not_written(
     path = tmp_path / "run.ckpt"
     for call in (70, 100, 150):
         with pytest.raises(OSError, match="crash"):
-            jn.solve(chain, **UNJUDGED, checkpoint=path, progress=crash_at(call))
-    assert same(jn.solve(chain, **UNJUDGED, checkpoint=path), undisturbed)
+            trained(jn.solve, chain, **UNJUDGED, checkpoint=path, progress=crash_at(call))
+    assert same(trained(jn.solve, chain, **UNJUDGED, checkpoint=path), undisturbed)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_trials_share_a_checkpoint(chain: jn.Problem, tmp_path: Path, workers: int) -> None:
     path, options = tmp_path / "run.ckpt", UNJUDGED | {"trials": 2, "workers": workers, "seed": 4}
-    whole = jn.solve(chain, **options)
+    whole = trained(jn.solve, chain, **options)
     for after in (100, 300, 200):
-        jn.solve(chain, **options, checkpoint=path, progress=Interrupt(after))
-    found = jn.solve(chain, **options, checkpoint=path)
+        trained(jn.solve, chain, **options, checkpoint=path, progress=Interrupt(after))
+    found = trained(jn.solve, chain, **options, checkpoint=path)
     assert same(found, whole) and found.settings["trials"] == whole.settings["trials"]
-    more = jn.solve(chain, **options | {"trials": 3}, checkpoint=path)
+    more = trained(jn.solve, chain, **options | {"trials": 3}, checkpoint=path)
     # The differences are those to the best one, which may be another now.
     two, of_three = ([one | {"difference": 0.0} for one in spread.settings["trials"][:2]] for spread in (whole, more))
     assert two == of_three
@@ -190,10 +203,10 @@ def test_trials_share_a_checkpoint(chain: jn.Problem, tmp_path: Path, workers: i
 
 def test_approximations_too(tmp_path: Path) -> None:
     given: tuple[Any, Any] = jn.Partition.chain([0.0, 0.6, 1.0]), ["x", "exp(x)"]
-    whole = jn.approximate(*given, **OPTIONS)
+    whole = trained(jn.approximate, *given, **OPTIONS)
     path = tmp_path / "run.ckpt"
-    jn.approximate(*given, **OPTIONS, checkpoint=path, progress=Interrupt(200))
-    assert same(jn.approximate(*given, **OPTIONS, checkpoint=path), whole)
+    trained(jn.approximate, *given, **OPTIONS, checkpoint=path, progress=Interrupt(200))
+    assert same(trained(jn.approximate, *given, **OPTIONS, checkpoint=path), whole)
 
 
 # --- killed ----------------------------------------------------------------------------------------------------------
@@ -208,8 +221,8 @@ path, out = sys.argv[1:]
 problem = jn.manufactured(jn.Partition.chain([0.0, 0.6, 1.0]), ["x**2", "exp(x)"], A=[1.0, 10.0])
 optimizer = jn.optim.LevenbergMarquardt(steps=600, tol=0.0, stall=None)
 started = lambda record, best: print(record.step, flush=True)
-found = jn.solve(problem, model=jn.models.CategoricalEmbedding(neurons=8), optimizer=optimizer, points=(50, 2, 1),
-                 checkpoint=path or None, progress=started, verify=False)
+method = jn.Network(jn.models.CategoricalEmbedding(neurons=8), optimizer, (50, 2, 1), checkpoint=path or None)
+found = jn.solve(problem, method=method, progress=started, verify=False)
 found.save(out)
 """
 
@@ -267,7 +280,7 @@ def written(chain: jn.Problem, tmp_path_factory: pytest.TempPathFactory) -> byte
     path = tmp_path_factory.mktemp("written") / "run.ckpt"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        jn.solve(chain, **UNJUDGED, checkpoint=path, progress=Interrupt(150))
+        trained(jn.solve, chain, **UNJUDGED, checkpoint=path, progress=Interrupt(150))
     return path.read_bytes()
 
 
@@ -275,7 +288,7 @@ def refusal(problem: jn.Problem, path: Path, **changes: Any) -> str:
     """The one sentence with which a checkpoint is refused; the file stays as it is, and no step is made."""
     before, steps = path.read_bytes() if path.is_file() else None, []
     with pytest.raises(jn.SolutionError) as refused:
-        jn.solve(problem, **UNJUDGED | changes, checkpoint=path, progress=lambda *_: steps.append(1))
+        trained(jn.solve, problem, **UNJUDGED | changes, checkpoint=path, progress=lambda *_: steps.append(1))
     text = str(refused.value)
     assert "\n" not in text and text.endswith(".") and str(path.name) in text and not steps
     assert before is None or path.read_bytes() == before
@@ -322,8 +335,8 @@ def test_a_function_of_the_users_own_as_step_is_recognised(chain: jn.Problem, tm
         return LevenbergMarquardt(steps=10, step=lambda J, damping: own(J, damping))
 
     path = tmp_path / "run.ckpt"
-    jn.solve(chain, **UNJUDGED | {"optimizer": made()}, checkpoint=path, progress=Interrupt(5))
-    assert jn.solve(chain, **UNJUDGED | {"optimizer": made()}, checkpoint=path).steps == 10
+    trained(jn.solve, chain, **UNJUDGED | {"optimizer": made()}, checkpoint=path, progress=Interrupt(5))
+    assert trained(jn.solve, chain, **UNJUDGED | {"optimizer": made()}, checkpoint=path).steps == 10
 
 
 def test_an_optimiser_whose_state_cannot_be_kept_is_refused_in_one_sentence(chain: jn.Problem) -> None:
@@ -398,11 +411,26 @@ def test_arrays_of_other_shapes_with_a_right_digest_are_refused(
         digest = checkpoint._digest(description, spoilt)
         save_file(spoilt, path, metadata={CHECKPOINT: json.dumps(description | {"digest": digest})})
         try:
-            jn.solve(chain, **UNJUDGED, checkpoint=path)
+            trained(jn.solve, chain, **UNJUDGED, checkpoint=path)
         except jn.JumpnetError as problem:
             refused += 1
             assert "\n" not in str(problem)
     assert refused > 0
+
+
+def test_a_training_interrupted_before_its_first_step_can_be_saved_and_loaded(
+    chain: jn.Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its history is empty; the file was refused as damaged once."""
+
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LevenbergMarquardt, "advance", interrupted)
+    found = jn.solve(chain, **UNJUDGED)
+    assert found.status is Status.INTERRUPTED and len(found.history) == 0
+    found.save(tmp_path / "a.jumpnet")
+    assert np.array_equal(jn.load(tmp_path / "a.jumpnet").theta, found.theta)
 
 
 # --- where nothing can be written ------------------------------------------------------------------------------------
@@ -441,12 +469,12 @@ def test_a_full_disk_is_one_warning_and_costs_nothing(
     monkeypatch.setattr(os, "fsync", full)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        found = jn.solve(chain, **UNJUDGED, checkpoint=path)
+        found = trained(jn.solve, chain, **UNJUDGED, checkpoint=path)
     said = [str(one.message) for one in told if "checkpoint" in str(one.message)]
     assert len(said) == 1 and "No space left" in said[0] and "\n" not in said[0] and len(calls) > 250
     assert same(found, undisturbed)
     assert [entry.name for entry in tmp_path.iterdir()] == ["run.ckpt"]
-    assert same(jn.solve(chain, **UNJUDGED, checkpoint=path), undisturbed), "written again once there was room"
+    assert same(trained(jn.solve, chain, **UNJUDGED, checkpoint=path), undisturbed), "written again once there was room"
 
 
 # --- states ----------------------------------------------------------------------------------------------------------

@@ -21,12 +21,14 @@ pytestmark = pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")  # of 
 PARTS = jn.Partition.chain([-1.0, 0.3, 1.0])
 PROBLEM = jn.manufactured(PARTS, u=["sin(3*(x1 - 0.3))", "exp(x1 - 0.3) - 1"], A=[1.0, 10.0])
 SMALL = jn.models.CategoricalEmbedding(neurons=8)
-COMMON: dict[str, Any] = {"points": (60, 2, 1), "charts": "box", "verify": False}
+COMMON: dict[str, Any] = {"points": (60, 2, 1), "charts": "box"}
 SHORT = LevenbergMarquardt(steps=12)
 
 
 def solved(**options: Any) -> jn.Solution:
-    return jn.solve(PROBLEM, **COMMON | {"model": SMALL, "optimizer": SHORT} | options)
+    of_call = {name: options.pop(name) for name in ("seed", "time_limit") if name in options}
+    network = jn.Network(**{"model": SMALL, "optimizer": SHORT} | COMMON | options)
+    return jn.solve(PROBLEM, method=network, verify=False, **of_call)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import _thread
 import itertools
 import threading
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,13 @@ OPTIONS: dict[str, Any] = {
 pytestmark = pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
 
 
+def trained(call: Any, *given: Any, **options: Any) -> jn.Solution:
+    """What `jn.solve` or `jn.approximate` returns for options of a network beside those of the call."""
+    names = [one.name for one in fields(jn.Network)]
+    network = jn.Network(**{name: options.pop(name) for name in names if name in options})
+    return call(*given, method=network, **options)
+
+
 @pytest.fixture(scope="module")
 def chain() -> jn.Problem:
     return jn.manufactured(jn.Partition.chain([0.0, 0.6, 1.0]), ["x**2", "exp(x)"], A=[1.0, 10.0])
@@ -29,14 +37,14 @@ def chain() -> jn.Problem:
 
 @pytest.fixture(scope="module")
 def each(chain: jn.Problem) -> list[jn.Solution]:
-    return [jn.solve(chain, seed=seed, **OPTIONS) for seed in (0, 1, 2)]
+    return [trained(jn.solve, chain, seed=seed, **OPTIONS) for seed in (0, 1, 2)]
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, None])
 def test_trials_return_the_seed_with_the_smallest_held_out_loss(
     chain: jn.Problem, each: list[jn.Solution], workers: int | None
 ) -> None:
-    best = jn.solve(chain, seed=0, trials=3, workers=workers, **OPTIONS)
+    best = trained(jn.solve, chain, seed=0, trials=3, workers=workers, **OPTIONS)
     assert best.held_out_loss == min(one.held_out_loss for one in each)
     alone = each[best.seed]
     assert np.array_equal(best.theta, alone.theta) and np.array_equal(best.history.loss, alone.history.loss)
@@ -51,16 +59,16 @@ def test_trials_return_the_seed_with_the_smallest_held_out_loss(
 
 
 def test_the_report_shows_every_seed_also_after_loading(chain: jn.Problem, tmp_path: Any) -> None:
-    best = jn.solve(chain, seed=5, trials=2, **OPTIONS)
+    best = trained(jn.solve, chain, seed=5, trials=2, **OPTIONS)
     best.save(tmp_path / "a.jumpnet")
     for text in (str(best.report()), str(jn.load(tmp_path / "a.jumpnet").report())):
         assert "the best of 2" in text and text.count("8 steps   step_limit") == 2
         assert "seed 5" in text and "seed 6" in text
-    assert "seed" not in str(jn.solve(chain, **OPTIONS).report())
+    assert "seed" not in str(trained(jn.solve, chain, **OPTIONS).report())
 
 
 def test_approximations_have_trials_too() -> None:
-    best = jn.approximate(jn.Partition.chain([0.0, 0.6, 1.0]), ["x", "x**2"], trials=2, workers=2, **OPTIONS)
+    best = trained(jn.approximate, jn.Partition.chain([0.0, 0.6, 1.0]), ["x", "x**2"], trials=2, workers=2, **OPTIONS)
     assert [t["seed"] for t in best.settings["trials"]] == [0, 1]
 
 
@@ -78,7 +86,7 @@ def test_ctrl_c_in_the_waiting_thread_stops_all_and_keeps_the_best(chain: jn.Pro
             seen.add(0)
             _thread.interrupt_main()
 
-    found = jn.solve(chain, trials=4, workers=2, **endless(progress=interrupt_once_both_run))
+    found = trained(jn.solve, chain, trials=4, workers=2, **endless(progress=interrupt_once_both_run))
     assert found.status is Status.INTERRUPTED and np.isfinite(found([[0.3]])).all()
     spread = found.settings["trials"]
     assert [t["status"] for t in spread] == ["interrupted", "interrupted"], "no other seed was begun"
@@ -90,7 +98,7 @@ def test_an_interrupt_by_the_progress_function_stops_all(chain: jn.Problem) -> N
         if record.step == 20:
             raise KeyboardInterrupt
 
-    found = jn.solve(chain, trials=3, workers=2, **endless(progress=stop))
+    found = trained(jn.solve, chain, trials=3, workers=2, **endless(progress=stop))
     assert found.status is Status.INTERRUPTED and len(found.settings["trials"]) <= 2
 
 
@@ -100,7 +108,7 @@ def test_a_failing_trial_ends_the_others_and_is_told(chain: jn.Problem) -> None:
             raise OSError("no paper")
 
     with pytest.raises(OSError, match="no paper"):
-        jn.solve(chain, trials=3, workers=2, **endless(progress=fail))
+        trained(jn.solve, chain, trials=3, workers=2, **endless(progress=fail))
     assert not [t for t in threading.enumerate() if t.name.startswith("jumpnet-trial")]
 
 
@@ -113,7 +121,7 @@ def test_progress_is_told_one_at_a_time(chain: jn.Problem) -> None:
         most, steps = max(most, inside), steps + 1
         inside -= 1
 
-    jn.solve(chain, trials=4, workers=4, **OPTIONS | {"progress": count})
+    trained(jn.solve, chain, trials=4, workers=4, **OPTIONS | {"progress": count})
     assert most == 1 and steps == 4 * 8
 
 
@@ -136,7 +144,7 @@ def test_steps_of_trainings_at_once_are_counted_together() -> None:
 @pytest.mark.parametrize("workers", [0, -1, 1.5, "two"])
 def test_wrong_workers_are_refused(chain: jn.Problem, workers: Any) -> None:
     with pytest.raises(jn.ModelError, match=r"workers is .*; give a whole number.*\.$"):
-        jn.solve(chain, trials=2, workers=workers)
+        jn.solve(chain, method=jn.Network(trials=2, workers=workers))
 
 
 # --- the BLAS limit --------------------------------------------------------------------------------------------------

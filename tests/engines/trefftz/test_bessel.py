@@ -7,7 +7,7 @@ import pytest
 from scipy.special import kve
 
 import jumpnet as jn
-from jumpnet.engines.trefftz.enrichments.bessel import bessel_parts
+from jumpnet.engines.trefftz.enrichments.bessel import bessel_blocks
 from jumpnet.models.bessel import Bessel
 from jumpnet.models.families import family_from_spec, family_spec
 from jumpnet.rows import Sites
@@ -85,13 +85,13 @@ def test_an_anisotropic_medium_has_them_in_its_own_coordinates() -> None:
     A = np.array([[2.0, 0.5], [0.5, 1.0]])
     parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0.1, 0.0), 0.3)])
     problem = jn.Problem(parts, A=[A.tolist(), 1.0], lam=[900.0, 0.0])
-    own, about = bessel_parts(problem)
-    for part in (own, about):
+    own, about = bessel_blocks(problem)
+    for block in (own, about):
         x = np.random.default_rng(0).uniform(0.5, 0.9, (30, 2))
         sites = Sites(x, np.zeros(30, int), np.full(30, -900.0), np.zeros((30, 2)), np.tile(A, (30, 1, 1)))
         values = Sites(x, np.zeros(30, int), np.ones(30), np.zeros((30, 2)), np.zeros((30, 2, 2)))
-        size = np.abs(part.family.functionals(part.chart.push(values)))  # type: ignore[attr-defined]
-        equation = np.abs(part.family.functionals(part.chart.push(sites)))  # type: ignore[attr-defined]
+        size = np.abs(block.family.functionals(block.chart.push(values)))  # type: ignore[attr-defined]
+        equation = np.abs(block.family.functionals(block.chart.push(sites)))  # type: ignore[attr-defined]
         assert (equation <= 1e-9 * 900 * size.max(axis=0)).all()
 
 
@@ -99,4 +99,4 @@ def test_slow_varying_and_space_have_none() -> None:
     plane = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0, 0), 0.4)])
     space = jn.Partition(jn.Box((-1, -1, -1), (1, 1, 1)), [jn.Ball((0, 0, 0), 0.4)])
     for parts, lam in ((plane, 1.0), (plane, "400 + x1"), (plane, 0.0), (space, 1e4)):
-        assert list(bessel_parts(jn.Problem(parts, lam=[lam, 0.0]))) == []
+        assert list(bessel_blocks(jn.Problem(parts, lam=[lam, 0.0]))) == []

@@ -6,7 +6,7 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.engines.trefftz.changes import changes, singular_points
-from jumpnet.engines.trefftz.enrichments.corners import corner_parts
+from jumpnet.engines.trefftz.enrichments.corners import corner_blocks
 
 SQUARE, HALF = jn.Box((-1, -1), (1, 1)), jn.Box((-1, 0), (1, 1))
 COLD = {side: jn.Dirichlet(0.0) for side in ("left", "right", "bottom", "top")}
@@ -147,14 +147,14 @@ def test_robins_condition_beside_another(condition: jn.Dirichlet | jn.Neumann | 
 def test_smooth_data_have_no_such_places() -> None:
     for g in ("x1", "sin(9*x1)*exp(x2)", "tanh(30*x1)", "exp(-(x1/0.01)**2)", 1.0):
         problem = jn.Problem(jn.Partition(SQUARE, [jn.Disk((0, 0), 0.4)]), A=[1, 10], boundary=jn.Dirichlet(g))
-        assert not changes(problem) and not list(corner_parts(problem, {0, 1}, "sudden"))
+        assert not changes(problem) and not list(corner_blocks(problem, {0, 1}, "sudden"))
         assert len(singular_points(problem)) == 4
     # A jump that the interface asks for is none of the boundary's.
     halves = jn.Partition(SQUARE, [jn.Box((0, -1), (1, 1))])
     given = jn.Dirichlet("where(x1 < 0, 1, 0)")
-    assert list(corner_parts(jn.Problem(halves, boundary=given), {0, 1}, "sudden"))
+    assert list(corner_blocks(jn.Problem(halves, boundary=given), {0, 1}, "sudden"))
     asked = jn.Problem(halves, boundary=given, jumps=jn.Jump(v=1.0))
-    assert not list(corner_parts(asked, {0, 1}, "sudden"))
+    assert not list(corner_blocks(asked, {0, 1}, "sudden"))
 
 
 def test_data_that_are_not_finite_somewhere_are_no_concern_here() -> None:

@@ -227,7 +227,7 @@ def test_measurements_that_disagree_are_weighed() -> None:
     data = [jn.Data([(0.1, 0.0)], 1.0, weight=1.0), jn.Data([(-0.5, 0.3)], 2.0, weight=3.0)]
     problem = jn.Problem(jn.Partition(BOX), boundary=jn.Neumann(), data=data)
     with pytest.warns(jn.JumpnetWarning, match="not converged"):
-        solution = jn.solve(problem, model=jn.models.Harmonics(0))
+        solution = jn.solve(problem, method=jn.Trefftz(basis=jn.models.Harmonics(0)))
     np.testing.assert_allclose(solution([[0.3, 0.3]]), (1.0 + 9 * 2.0) / 10, rtol=1e-9)
 
 

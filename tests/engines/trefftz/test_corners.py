@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.engines.trefftz.enrichments.corners import corner_parts
-from jumpnet.engines.trefftz.features import first_plan
-from jumpnet.engines.trefftz.natures import natures_of
-from jumpnet.models.wedges import Crack, Wedge
+from jumpnet.engines.trefftz.enrichments.corners import corner_blocks
+from jumpnet.engines.trefftz.operator_type import operator_types
+from jumpnet.engines.trefftz.spaces import first_space
+from jumpnet.models.wedges import BranchCutPotential, Wedge
 
 SQUARE = jn.Box((-1, -1), (1, 1))
 L_SHAPE = jn.Polygon([(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)])
@@ -50,7 +50,7 @@ def test_a_power_at_a_corner_is_found(angle: float) -> None:
         return jnp.real(z**power)
 
     problem = jn.Problem(jn.Partition(domain), boundary=jn.Dirichlet(exact), exact=exact)
-    solution = jn.solve(problem, tol=1e-8, optimizer=jn.optim.Direct())
+    solution = jn.solve(problem, tol=1e-8, method="trefftz")
     assert solution.status is jn.Status.CONVERGED
     assert solution.errors().l2 < 1e-9
     assert len(solution.theta) < 300
@@ -59,26 +59,28 @@ def test_a_power_at_a_corner_is_found(angle: float) -> None:
 def test_powers_follow_the_conditions_and_the_metric() -> None:
     sides = {"left": jn.Neumann(0.0), "x2": jn.Dirichlet(0.0), "right": jn.Dirichlet(0.0)}
     mixed = jn.Problem(jn.Partition(SQUARE), boundary=sides)
-    firsts = sorted(part.powers[0] for part in corner_parts(mixed, {0}))
+    firsts = sorted(block.powers[0] for block in corner_blocks(mixed, {0}))
     np.testing.assert_allclose(firsts, [1, 1, 2, 2])
     turned = jn.Problem(jn.Partition(SQUARE), A=[[[2.0, 1.0], [1.0, 2.0]]])
     # The map that makes A the identity leaves corners of 60 and 120 degrees.
-    np.testing.assert_allclose(sorted(part.powers[0] for part in corner_parts(turned, {0})), [1.5, 1.5, 3, 3])
+    np.testing.assert_allclose(sorted(block.powers[0] for block in corner_blocks(turned, {0})), [1.5, 1.5, 3, 3])
 
 
 def test_a_cut_that_would_meet_the_piece_again_ends_before() -> None:
     horseshoe = jn.Polygon([(-1, -1), (1, -1), (1, 1), (0.9, 1), (0.9, -0.9), (-0.9, -0.9), (-0.9, 1), (-1, 1)])
     problem = jn.Problem(jn.Partition(horseshoe), f=1.0)
-    family = {part.place: part.family for part in corner_parts(problem, {0})}
+    family = {block.place: block.family for block in corner_blocks(problem, {0})}
     assert isinstance(family[-1.0, -1.0], Wedge)
-    assert isinstance(family[0.9, -0.9], Crack), "from there the cut leads through the hollow into the other leg"
+    assert isinstance(family[0.9, -0.9], BranchCutPotential), (
+        "from there the cut leads through the hollow into the other leg"
+    )
 
 
 def test_corners_with_an_inclusion_or_a_periodic_side_have_no_powers() -> None:
     filled = jn.Partition(SQUARE, [jn.Disk((-1, -1), 0.3) & SQUARE])
-    assert len(list(corner_parts(jn.Problem(filled), {0}))) == 3
+    assert len(list(corner_blocks(jn.Problem(filled), {0}))) == 3
     periodic = jn.Problem(jn.Partition(SQUARE), f="sin(pi*x1)", boundary=jn.Periodic())
-    assert not list(corner_parts(periodic, {0}))
+    assert not list(corner_blocks(periodic, {0}))
 
 
 @pytest.mark.parametrize("k", [3.0, 10.0, 1000.0])
@@ -150,7 +152,7 @@ def test_squares_in_rows_are_cut_apart_and_conduct_as_they_must() -> None:
     for k in (10.0, 0.1):
         problem = jn.Problem(jn.Partition(SQUARE, squares), A=[1.0, *[k] * 4], boundary=ends)
         # By name: the automatic choice depends on the clock, and a busy machine takes finite elements.
-        solution = jn.solve(problem, optimizer=jn.optim.Direct(), tol=1e-6)
+        solution = jn.solve(problem, tol=1e-6, method="trefftz")
         assert solution.status is jn.Status.CONVERGED
         assert "cells" in solution.settings["method"]
         conducts.append(solution.net_flux("right").value)
@@ -161,9 +163,9 @@ def test_squares_in_rows_are_cut_apart_and_conduct_as_they_must() -> None:
 def test_a_source_is_answered_by_one_function(f: object) -> None:
     parts = jn.Partition(SQUARE, [jn.Disk((0.2, 0.1), 0.4)])
     problem = jn.Problem(parts, A=[1.0, 10.0], f=f)
-    answers = [part for part in first_plan(problem).parts if part.kind == "answer"]
-    assert [part.piece for part in answers] == [0, 1]
-    assert all(part.family.size == 1 and part.grown() == part for part in answers)
+    answers = [block for block in first_space(problem).blocks if block.kind == "particular"]
+    assert [block.piece for block in answers] == [0, 1]
+    assert all(block.family.size == 1 and block.grown() == block for block in answers)
     solution = jn.solve(problem, tol=1e-8)
     assert solution.status is jn.Status.CONVERGED
     assert len(solution.theta) < 400
@@ -172,11 +174,11 @@ def test_a_source_is_answered_by_one_function(f: object) -> None:
 def test_a_narrow_source_is_seen() -> None:
     """A hundred random points would all miss it; so it neither counts as none nor as answered."""
     narrow = jn.Problem(jn.Partition(SQUARE), f="exp(-((x1 + 0.6)**2 + (x2 + 0.5)**2)/0.005**2)")
-    (nature,) = natures_of(narrow)
-    assert nature.harmonic and not nature.exact and nature.answer is None
+    (operator,) = operator_types(narrow)
+    assert operator.harmonic and not operator.exact and operator.particular is None
 
 
 def test_a_source_that_is_not_defined_beyond_its_piece_is_no_obstacle() -> None:
     parts = jn.Partition(SQUARE, [jn.Disk((0, 0), 0.5)])
     problem = jn.Problem(parts, A=[1.0, 2.0], f=[0.0, "sqrt(0.26 - x1**2 - x2**2)"])
-    assert natures_of(problem)[1].answer is None
+    assert operator_types(problem)[1].particular is None

@@ -1,6 +1,5 @@
 """The default call: direct solutions of real inclusions and of the paper's problems, with estimates one can believe."""
 
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -8,7 +7,6 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.engines.trefftz import features, levels, search
 from jumpnet.experiments import problems, tables
 from jumpnet.models import Frozen
 
@@ -82,13 +80,12 @@ def test_the_estimate_is_near_the_error(name: str) -> None:
 
 
 @pytest.mark.parametrize("gap", [1.0, 0.2, 0.05])
-def test_close_disks_agree_with_a_solution_by_other_features(gap: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_close_disks_agree_with_a_solution_by_other_features(gap: float) -> None:
     """Images of the disks in each other, against expansions about the centres alone, of high order."""
     problem = disks(gap)
     solution = jn.solve(problem)
     assert solution.status is jn.Status.CONVERGED
-    monkeypatch.setattr(features, "_images", lambda *_: iter(()))
-    plain = jn.solve(problem, model=jn.models.Harmonics(90, 90))
+    plain = jn.solve(problem, method=jn.Trefftz(basis=jn.models.Harmonics(90, 90), images=False))
     x, piece = problem.partition.sample_interior(500, seed=1)
     difference = solution(x, piece) - plain(x, piece)
     assert np.sqrt(np.mean(difference**2)) <= 1e-7
@@ -96,7 +93,7 @@ def test_close_disks_agree_with_a_solution_by_other_features(gap: float, monkeyp
 
 @pytest.mark.slow
 @pytest.mark.parametrize("source", [0.0, 1.0])
-def test_many_disks_by_cells_between_them(source: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+def test_many_disks_by_cells_between_them(source: float, tmp_path: Any) -> None:
     """Seen from whole pieces they have the same solution; the background conducts better along x1."""
     places = [(0.38 * i + 0.06 * (j % 2), 0.42 * j + 0.2) for i in range(-2, 3) for j in range(-2, 2)]
     disks = [jn.Disk(place, 0.06 + 0.01 * (k % 3)) for k, place in enumerate(places[:17])]
@@ -104,8 +101,7 @@ def test_many_disks_by_cells_between_them(source: float, monkeypatch: pytest.Mon
     problem = jn.Problem(jn.Partition(BOX, disks), A=A, f=source, boundary=jn.Dirichlet("x1"))
     found = jn.solve(problem, tol=1e-5)
     assert found.status.ok and "cells" in str(found.settings["method"])
-    monkeypatch.setattr(features, "MANY_HOLES", 1000)
-    whole = jn.solve(problem, tol=1e-6)
+    whole = jn.solve(problem, tol=1e-6, method=jn.Trefftz(most_holes=1000))
     assert whole.status.ok and "pieces" in str(whole.settings["method"])
     x, piece = problem.partition.sample_interior(500, seed=1)
     error = np.sqrt(np.mean((found(x, piece) - whole(x, piece)) ** 2))
@@ -154,7 +150,7 @@ def test_same_seed_same_bits_and_a_saved_solution_too(tmp_path: Any) -> None:
     ids=str,
 )
 def test_frozen_features_of_ones_own_choice(model: Any, bound: float) -> None:
-    solution = jn.solve(problems.pde2(), model=model, verify=False)
+    solution = jn.solve(problems.pde2(), verify=False, method=jn.Trefftz(basis=model))
     assert solution.errors().l2 <= bound
     assert solution.estimate >= solution.errors().l2 / 10
 
@@ -162,28 +158,21 @@ def test_frozen_features_of_ones_own_choice(model: Any, bound: float) -> None:
 # --- never a wrong answer as a right one ------------------------------------------------------------------------------
 
 
-def no_poles(*_: Any) -> Iterator[Any]:
-    return iter(())
-
-
 @pytest.mark.parametrize("k", [10.0, 1e6])
-def test_missed_holes_are_not_success(k: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missed_holes_are_not_success(k: float) -> None:
     """As if the geometry had overlooked the hole: polynomials cannot make up for it, and the status says so."""
-    monkeypatch.setattr(features, "_poles", no_poles)
     problem = problems.inclusion(2, k)
     with pytest.warns(jn.JumpnetWarning, match="not converged"):
-        solution = jn.solve(problem, optimizer=jn.optim.Direct())
+        solution = jn.solve(problem, method=jn.Trefftz(enrichments=("aaa", "corners")))
     assert not solution.status.ok
     assert solution.estimate >= solution.errors().l2 / 10
-    assert "met worst" in solution.settings["method"]
+    assert "largest residual" in solution.settings["method"]
 
 
-def test_too_few_points_are_not_success(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_few_points_are_not_success() -> None:
     """Fewer equations than unknowns: met at the points, wrong between them; held-out points notice."""
-    monkeypatch.setattr(levels, "OVERSAMPLING", 0.3)
-    monkeypatch.setattr(search, "MOST_UNKNOWNS", 600)
     with pytest.warns(jn.JumpnetWarning, match="not converged"):
-        solution = jn.solve(problems.pde4(), optimizer=jn.optim.Direct(), verify=False)
+        solution = jn.solve(problems.pde4(), verify=False, method=jn.Trefftz(oversampling=0.3, unknowns=600))
     assert not solution.status.ok or solution.errors().relative_l2 <= 1e-8
 
 
@@ -203,8 +192,7 @@ def test_an_interrupted_direct_solve_returns_what_it_has() -> None:
     [
         {"tol": 0.0},
         {"tol": "small"},
-        {"optimizer": jn.optim.Direct(), "model": jn.models.OneHot()},
-        {"optimizer": jn.optim.LevenbergMarquardt(), "model": jn.models.Polynomials()},
+        {"method": "least squares"},
     ],
     ids=str,
 )

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from jumpnet.engines.trefftz import search
+from jumpnet.engines.trefftz import adaptivity
 
-SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "estimates.py"
+SCRIPT = Path(__file__).resolve().parents[3] / "benchmarks" / "estimates.py"
 
 
 @pytest.mark.parametrize("cases", ["of_examples", "of_conditions", pytest.param("of_paper", marks=pytest.mark.slow)])
@@ -29,6 +29,6 @@ def test_the_estimate_is_between_a_third_and_thirty_times_the_error(cases: str) 
 
 def test_what_is_not_finite_is_no_success() -> None:
     """Values and estimate beyond all bounds: infinity is not below infinity."""
-    track = search._Track(search.Goal(1e-6), None, 5)
+    track = adaptivity._Track(adaptivity.Goal(1e-6))
     track.best, track.estimate = SimpleNamespace(values=np.array([np.inf])), np.inf  # type: ignore[assignment]
     assert not track.met

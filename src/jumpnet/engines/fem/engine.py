@@ -1,19 +1,76 @@
-"""`solve_fem`: any problem in one to three dimensions by finite elements, refined until the error will do."""
+"""The finite-element engine: any problem in one to three dimensions, refined until the error will do."""
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from jumpnet.engines.fem.answers import as_solution
 from jumpnet.engines.fem.elements import Enough, Refinement, Report
 from jumpnet.engines.fem.options import FEM
+from jumpnet.engines.fem.voxels import VoxelEngine
+from jumpnet.engines.progress import shown
+from jumpnet.engines.protocol import Request
 from jumpnet.errors import ModelError
 from jumpnet.fe.features import LineFunction
 from jumpnet.fe.line import LineOptions, solve_line
 from jumpnet.optim import Status
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
+
+# Where the judge does not agree with the elements' own estimate, this part of the error is aimed at, so many times.
+AIMED, ROUNDS = 0.1, 4
+# Spaces that a bar of progress is made for.
+MOST_SPACES = 12
+
+
+@dataclass(frozen=True)
+class FemEngine:
+    """Finite elements on meshes made by the program; label volumes as they are, on their voxels."""
+
+    options: FEM = field(default_factory=FEM)
+
+    def suits(self, problem: Problem) -> str | float:
+        """Any problem without measured values, in up to three dimensions."""
+        if problem.data is not None:
+            return "the problem has measured values, which finite elements cannot take into account"
+        if problem.dim > 3:
+            return f"the problem has {problem.dim} dimensions; finite elements are for three at most"
+        return np.inf
+
+    def solve(self, problem: Problem, request: Request) -> Solution:
+        """The answer, refined until its own estimate reaches the goal and it is accepted."""
+        if isinstance(reason := self.suits(problem), str):
+            raise ModelError(f"{reason}.")
+        voxels = VoxelEngine()
+        if self.options == FEM() and not isinstance(voxels.suits(problem), str):
+            with suppress(ModelError):  # tensors that are not along the axes
+                return voxels.solve(problem, request)
+        with shown(request.progress, MOST_SPACES, "finite elements", "space") as report:
+            improve = solve_fem(problem, self.options, tol=request.goal.tol, seconds=request.budget.left, report=report)
+            found = _accepted(problem, improve, request)
+        late = found.status is Status.REFUTED and request.budget.left == 0
+        return replace(found, status=Status.TIME_LIMIT) if late else found
+
+
+def _accepted(problem: Problem, improve: Callable[[Enough], Solution], request: Request) -> Solution:
+    """The first answer that is not refuted, else the last; each aims at a smaller error than the one before."""
+    found = None
+    for number in range(ROUNDS):
+        found = improve(partial(_part_of, request, AIMED**number))
+        found = request.accept(found, problem.dim > 1)
+        if found.status is not Status.REFUTED:
+            break
+    assert found is not None
+    return found
+
+
+def _part_of(request: Request, part: float, variation: float, size: float) -> float:
+    """A part of the error that is asked for."""
+    return part * request.goal.of_size(variation, size)
 
 
 def solve_fem(
@@ -30,10 +87,6 @@ def solve_fem(
     root mean square. On the line, `tol` is what counts, relative to the variation. GeometryError where no mesh can be
     made. `report` is called with a record after each space. Ctrl-C ends with the best so far.
     """
-    if problem.data is not None:
-        raise ModelError("the problem has measured values, which finite elements cannot take into account.")
-    if problem.dim > 3:
-        raise ModelError(f"the problem has {problem.dim} dimensions; finite elements are for three at most.")
     if problem.dim > 1:
         return Refinement(problem, options, seconds, report).until
     tolerances = _smaller(tol)

@@ -9,9 +9,20 @@ from jumpnet.errors import ModelError
 class FEM:
     """Finite elements: `jn.solve(problem, method=jn.FEM(order=4, size=0.1))`.
 
-    `order` is the degree of the elements and `size` their diameter; where both are left out, they are refined until the
-    error will do. `unknowns` limits the size of the largest system (by default 250,000 in the plane, 100,000 in space).
-    On the line the elements choose both by themselves.
+    Where `order` and `size` are both left out, elements are refined until the error will do. On the line the elements
+    choose both by themselves.
+
+    Args:
+        order: The degree of the elements, from 1 to 10.
+        size: The diameter of an element, in units of x.
+        unknowns: The size of the largest system; by default 250,000 in the plane, 100,000 in space.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> problem = jn.Problem(jn.Partition(jn.Interval(0, 1), []), f=-2.0)
+        >>> solution = jn.solve(problem, method=jn.FEM())  # -u'' = 2, u(0) = u(1) = 0
+        >>> round(float(solution([[0.5]])[0]), 9)
+        0.25
     """
 
     order: int | None = None

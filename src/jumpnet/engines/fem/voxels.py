@@ -1,12 +1,29 @@
 """Label volumes: finite volumes on the voxels as a solution."""
 
 import time
+from dataclasses import dataclass
+
+import numpy as np
 
 from jumpnet.engines.fem.answers import as_solution
-from jumpnet.fe.voxel import VoxelFunction, solve_voxels
+from jumpnet.engines.protocol import Request
+from jumpnet.fe.voxel import VoxelFunction, solve_voxels, voxels_refused
 from jumpnet.optim import Status
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
+
+
+@dataclass(frozen=True)
+class VoxelEngine:
+    """Finite volumes on the voxels of a label volume, judged by those of twice the size."""
+
+    def suits(self, problem: Problem) -> str | float:
+        """Label volumes only."""
+        return voxels_refused(problem) or np.inf
+
+    def solve(self, problem: Problem, request: Request) -> Solution:
+        """The answer on the voxels; ModelError where a tensor is not along the axes."""
+        return request.accept(voxel_solution(problem), True)
 
 
 def voxel_solution(problem: Problem) -> Solution:

@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from jumpnet.charts import Charts
 from jumpnet.collocation import PointRule, Points
-from jumpnet.errors import ModelError
-from jumpnet.models import CategoricalEmbedding, Model, Network, suggested_dim
+from jumpnet.engines.network.options import Network
+from jumpnet.models import CategoricalEmbedding, Model, suggested_dim
+from jumpnet.models import Network as Trained
 from jumpnet.optim import LevenbergMarquardt, Optimizer
 from jumpnet.rows import Weights
-
-Preset = Literal["paper"]
 
 # Label numbers of a default model: with five, 100 pieces converge, at a tenth of the time that 15 take (fa2, pde1).
 MOST_LABELS = 5
@@ -34,31 +32,15 @@ class Settings:
     starts: int
 
 
-def resolve(
-    dim: int,
-    pieces: int,
-    *,
-    model: Model | None,
-    optimizer: Optimizer | None,
-    points: Points | PointRule | Sequence[int] | None,
-    charts: Charts | None,
-    weights: Weights | None,
-    preset: Preset | None,
-) -> Settings:
+def resolve(dim: int, pieces: int, options: Network) -> Settings:
     """The user's choices, completed."""
-    if preset not in (None, "paper"):
-        raise ModelError(f'preset is {preset!r}; the only preset is "paper".')
-    if model is not None and not hasattr(model, "network"):
-        raise ModelError(f"model is {model!r}; give one of jn.models, such as jn.models.CategoricalEmbedding().")
-    if optimizer is not None and not hasattr(optimizer, "advance"):
-        raise ModelError(f"optimizer is {optimizer!r}; give one of jn.optim, such as jn.optim.LevenbergMarquardt().")
-    paper = preset == "paper"
+    paper, points = options.preset == "paper", options.points
     return Settings(
-        model=model or default_model(dim, pieces),
-        optimizer=optimizer or (paper_optimizer() if paper else LevenbergMarquardt()),
+        model=options.model or default_model(dim, pieces),
+        optimizer=options.optimizer or (paper_optimizer() if paper else LevenbergMarquardt()),
         points=_points(points, paper_points(dim) if paper else None),
-        charts=charts if charts is not None else "paper" if paper else "auto",
-        weights=weights or ("paper" if paper else "equilibrated"),
+        charts=options.charts if options.charts is not None else "paper" if paper else "auto",
+        weights=options.weights or ("paper" if paper else "equilibrated"),
         scaled=not paper,
         starts=1 if paper else 3,
     )
@@ -87,7 +69,7 @@ def paper_points(dim: int) -> Points:
     return {1: Points(1000, 2, 1), 2: Points(324, 72, 72)}.get(dim, Points(324, 144, 144))
 
 
-def default_points(network: Network, dim: int, pieces: int, own: int) -> Points:
+def default_points(network: Trained, dim: int, pieces: int, own: int) -> Points:
     """Enough rows for the network's parameters, and enough points for what each piece must determine by itself.
 
     `own` is how many features a piece has to itself (separate networks), 0 for a shared network.

@@ -20,7 +20,6 @@ from jumpnet.models import Model, Network, Separate, System
 from jumpnet.optim import Status, minimise
 from jumpnet.rows import Rows, Weights, weigh
 from jumpnet.solution import Solution
-from jumpnet.solution.advice import advice, word
 
 # Fewer interior points than this, and a piece of a shared network is determined mostly by its neighbours.
 FEW_POINTS = 20
@@ -152,7 +151,7 @@ def collocated(
             f"piece {least} has only {counts[least]} interior points; look at the held-out residuals, or ask for more: "
             f"Points(..., minimum={FEW_POINTS}).",
             JumpnetWarning,
-            stacklevel=8,
+            stacklevel=12,
         )
     return drawn
 
@@ -160,19 +159,3 @@ def collocated(
 def own_features(model: Model) -> int:
     """How many neurons a piece has to itself, 0 in a shared network."""
     return model.neurons if isinstance(model, Separate) else 0
-
-
-def tell(solution: Solution) -> None:
-    """Never let an unconverged result pass for a converged one."""
-    if solution.status.ok:
-        return
-    why = list(solution.settings.get("reasons", ()))
-    if not why and solution.held_out:
-        worst = max(solution.held_out, key=lambda residual: residual.scaled)
-        why = [f"the largest residual is that of {worst.term} ({worst.scaled:.1e} of the size of the data)"]
-    known = f"estimated error {solution.estimate:.1e}" if np.isfinite(solution.estimate) else "error unknown"
-    warnings.warn(
-        f"not converged: {solution.status}; {'; '.join([*why[:3], known])}. Try {advice(solution)}; {word('report')}.",
-        JumpnetWarning,
-        stacklevel=3,
-    )

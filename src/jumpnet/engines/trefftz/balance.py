@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from jumpnet.engines.trefftz.levels import DirectSolver, Level
+from jumpnet.engines.trefftz.assembly import DirectSolver, Level
 from jumpnet.problem import Problem
 from jumpnet.rows import Kind, Sites
 

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from jumpnet.engines.trefftz.plan import OUTSIDE
+from jumpnet.engines.trefftz.trial_space import OUTSIDE
 from jumpnet.fields.scalar import ConstantField
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.walls.corners import NEAR, Corner, Stretch, Way, corners_of, on_the_boundary, outer_stretches

@@ -1,4 +1,4 @@
-"""What cells between many holes know of each other: value and flux on each cut, as polynomials along it.
+"""Traces on the skeleton between the cells of a piece: value and flux on each cut, as polynomials along it.
 
 How many polynomials a cut gets follows from geometry and from the degree of the cells beside it: fields along it
 converge at a rate that is known, so all cuts are given the same accuracy, which falls as the cells' degree rises.

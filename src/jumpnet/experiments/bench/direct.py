@@ -14,7 +14,6 @@ from typing import Any
 from jumpnet.errors import JumpnetWarning
 from jumpnet.experiments import problems
 from jumpnet.experiments.bench.timing import side_by_side
-from jumpnet.optim import Direct
 from jumpnet.solution import Solution
 from jumpnet.solving import solve
 
@@ -26,7 +25,7 @@ def measure(name: str, tol: float, repeats: int) -> dict[str, Any]:
     def call() -> Solution:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", JumpnetWarning)
-            found[:] = [solve(problem, optimizer=Direct(), tol=tol)]
+            found[:] = [solve(problem, method="trefftz", tol=tol)]
         return found[0]
 
     (milliseconds,) = side_by_side(call, repeats=repeats)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from jumpnet.engines.network import Network
 from jumpnet.errors import JumpnetWarning
 from jumpnet.experiments import problems, tables
 from jumpnet.experiments.bench.plan import Plan
@@ -54,9 +55,7 @@ def _trained(name: str) -> Solution:
         warnings.simplefilter("ignore", JumpnetWarning)
         return solve(
             getattr(problems, name)(),
-            preset="paper",
-            points=points,
-            optimizer=LevenbergMarquardt(steps=3),
+            method=Network(optimizer=LevenbergMarquardt(steps=3), points=points, preset="paper"),
         )
 
 

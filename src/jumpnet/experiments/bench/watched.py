@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from jumpnet.collocation import Stream
+from jumpnet.engines.network import Network
 from jumpnet.errors import JumpnetWarning
 from jumpnet.experiments import problems, tables
 from jumpnet.fields.piecewise import piecewise_values
@@ -69,9 +70,8 @@ def _solved(problem: Problem, row: tables.Row, seed: int, optimizer: Any) -> Sol
     with warnings.catch_warnings():
         # Few points in small pieces are the paper's.
         warnings.simplefilter("ignore", JumpnetWarning)
-        return solve(
-            problem, model=row.model, points=row.points, charts=row.charts, optimizer=optimizer, seed=seed, verify=False
-        )
+        network = Network(row.model, optimizer, row.points, row.charts)
+        return solve(problem, method=network, seed=seed, verify=False)
 
 
 if __name__ == "__main__":

@@ -20,10 +20,18 @@ from jumpnet.geometry.shape import Patch, Shape
 
 @dataclass(frozen=True)
 class LevelSet(Shape):
-    """The region {phi < 0}, phi a formula in x1, x2, ... or a callable (n, d) -> (n,) written with jax.numpy.
+    """The region {phi < 0}.
 
-    `bounds` says where the region lies and is where its boundary is looked for: of several regions, those in
-    the bounds are meant. Without them a partition looks in its whole domain, and `dim` must be given.
+    Args:
+        phi: A formula in x1, x2, ..., or a callable (n, d) -> (n,) written with jax.numpy.
+        bounds: Two corners of a box. It says where the region lies and is where its boundary is looked for: of several
+            regions, those in the bounds are meant. Without it a partition looks in its whole domain.
+        dim: The number of dimensions, where `bounds` do not say it.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> jn.LevelSet("x1**2 + x2**4 - 0.2", dim=2).dim
+        2
     """
 
     phi: str | Callable[..., Any] | Field

@@ -33,9 +33,19 @@ CHUNK = 1 << 14
 
 @dataclass(frozen=True, eq=False)
 class Mesh(Shape):
-    """The body inside a closed surface of triangles: vertices (n, 3) and, for each triangle, the numbers of its three.
+    """The body inside a closed surface of triangles.
 
     Triangles run counter-clockwise seen from outside; a surface that is turned inside out is turned back.
+
+    Args:
+        vertices: An array (n, 3) of points.
+        faces: An array (m, 3) of whole numbers: for each triangle, the numbers of its vertices.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> tip = jn.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+        >>> tip.dim
+        3
     """
 
     vertices: Floats

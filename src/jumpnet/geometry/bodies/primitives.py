@@ -16,7 +16,17 @@ from jumpnet.geometry.shape import Patch, Shape
 
 @dataclass(frozen=True)
 class Interval(Shape):
-    """The open interval (a, b) of the line."""
+    """The open interval (a, b) of the line.
+
+    Args:
+        a: Its left end.
+        b: Its right end.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> jn.Partition(jn.Interval(0, 3), [jn.Interval(1, 2)]).size
+        2
+    """
 
     a: float
     b: float
@@ -66,7 +76,17 @@ class Interval(Shape):
 
 @dataclass(frozen=True)
 class Box(Shape):
-    """The box between two corners, in any dimension."""
+    """The box between two corners, in any dimension.
+
+    Args:
+        lower: The corner with the smallest coordinates.
+        upper: The corner with the largest.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> jn.Partition(jn.Box((0, 0), (2, 1))).measure(0)
+        2.0
+    """
 
     lower: tuple[float, ...]
     upper: tuple[float, ...]
@@ -129,7 +149,18 @@ class Box(Shape):
 
 @dataclass(frozen=True)
 class HalfSpace(Shape):
-    """The half-space {normal . x < offset}; a partition cuts it off at its domain."""
+    """The half-space {normal . x < offset}; a partition cuts it off at its domain.
+
+    Args:
+        normal: A vector that points out of it, of any length.
+        offset: The value of normal . x on its boundary.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> parts = jn.Partition(jn.Box((0, 0), (1, 1)), [jn.HalfSpace((1, 0), 0.25)])
+        >>> parts.label([[0.1, 0.5], [0.9, 0.5]]).tolist()
+        [1, 0]
+    """
 
     direction: tuple[float, ...]
     offset: float

@@ -19,7 +19,17 @@ from jumpnet.geometry.shape import Patch, Shape
 
 @dataclass(frozen=True)
 class Ball(Shape):
-    """The ball of a centre and a radius in any dimension; `Disk` is the same in the plane."""
+    """The ball of a centre and a radius in any dimension; `Disk` is the same in the plane.
+
+    Args:
+        center: The coordinates of the centre, as many as there are dimensions.
+        radius: A positive number.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> jn.Ball((0, 0, 0), 0.5).dim, jn.Disk((0, 0), 0.5).dim
+        (3, 2)
+    """
 
     center: tuple[float, ...]
     radius: float
@@ -69,7 +79,18 @@ Disk = Ball
 
 @dataclass(frozen=True)
 class Ellipsoid(Shape):
-    """The ellipsoid of half-axes `axes`; column k of the orthogonal matrix `rotation` is the direction of axis k."""
+    """The ellipsoid of half-axes `axes`, in any dimension.
+
+    Args:
+        center: The coordinates of the centre.
+        axes: The half-axes, as many.
+        rotation: An orthogonal matrix; its column k is the direction of axis k. None: along the coordinates.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> jn.Ellipsoid((0, 0, 0), (0.6, 0.4, 0.3)).dim
+        3
+    """
 
     center: tuple[float, ...]
     axes: tuple[float, ...]
@@ -125,7 +146,21 @@ class Ellipsoid(Shape):
 
 
 def Ellipse(center: ArrayLike, axes: ArrayLike, angle: float = 0.0) -> Ellipsoid:
-    """The ellipse of half-axes `axes` in the plane, turned counter-clockwise by `angle` (radians)."""
+    """The ellipse of half-axes `axes` in the plane, turned counter-clockwise by `angle`.
+
+    Args:
+        center: Its two coordinates.
+        axes: The two half-axes.
+        angle: In radians.
+
+    Returns:
+        The shape, an `Ellipsoid` of two dimensions.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> jn.Ellipse((0, 0), (0.6, 0.3), angle=0.5).dim
+        2
+    """
     middle = checks.vector(center, "the centre of an Ellipse")
     if len(middle) != 2:
         raise GeometryError(f"the centre of an Ellipse must hold 2 numbers, not {len(middle)}; use Ellipsoid.")
@@ -135,7 +170,18 @@ def Ellipse(center: ArrayLike, axes: ArrayLike, angle: float = 0.0) -> Ellipsoid
 
 @dataclass(frozen=True)
 class Superquadric(Shape):
-    """{sum |(x_i - c_i)/a_i|^power < 1} in any dimension; `Superellipse` is the same in the plane."""
+    """{sum |(x_i - c_i)/a_i|^power < 1} in any dimension; `Superellipse` is the same in the plane.
+
+    Args:
+        center: The coordinates c of the centre.
+        axes: The half-axes a, as many, or one for all.
+        power: At least one; two is an ellipsoid, more is nearer to a box.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> jn.Superellipse((0, 0), (0.5, 0.4), 4).dim
+        2
+    """
 
     center: tuple[float, ...] = (0.0, 0.0)
     axes: tuple[float, ...] = (1.0,)

@@ -25,7 +25,17 @@ Source = float | str | Callable[..., Any] | Univariate
 
 @dataclass(frozen=True)
 class Star(Shape):
-    """The region r < radius(theta) about `center`; the radius is a number, a formula in theta or a callable."""
+    """The region r < radius(theta) about a centre, in polar coordinates.
+
+    Args:
+        center: Its two coordinates.
+        radius: A number, a formula in theta or a callable of it.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> jn.Star((0, 0), "0.4 + 0.1*cos(5*theta)").dim
+        2
+    """
 
     center: tuple[float, ...]
     radius: Source
@@ -140,7 +150,17 @@ class Star(Shape):
 
 @dataclass(frozen=True)
 class Curve(Outlined):
-    """The region inside a closed curve, 0 <= t < 2 pi: two formulas x(t), y(t) or one callable t -> (n, 2)."""
+    """The region inside a closed curve, 0 <= t < 2 pi.
+
+    Args:
+        x: A formula in t; or a callable t -> (n, 2), then `y` is left out.
+        y: A formula in t.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> jn.Curve("0.5*cos(t) + 0.2*cos(2*t)", "0.4*sin(t)").dim
+        2
+    """
 
     x: Source
     y: Source | None = None

@@ -28,8 +28,15 @@ Loop = tuple[tuple[float, float], ...]
 class Path(Outlined):
     """The region inside closed paths of cubic Bézier segments; a path inside another cuts a hole (even-odd rule).
 
-    Each loop is a list of points: start, control, control, start of the next segment, control, control, and so on;
-    the last segment leads back to the first point.
+    Args:
+        loops: Lists of points, one for each closed path: start, control, control, start of the next segment, control,
+            control, and so on; the last segment leads back to the first point.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> leaf = jn.Path([[(-0.5, 0), (-0.2, 0.4), (0.2, 0.4), (0.5, 0), (0.2, -0.4), (-0.2, -0.4)]])
+        >>> jn.Partition(jn.Box((-1, -1), (1, 1)), [leaf]).label([[0.0, 0.0]]).tolist()
+        [1]
     """
 
     loops: tuple[Loop, ...]
@@ -89,7 +96,21 @@ class Path(Outlined):
 
 
 def Polygon(vertices: ArrayLike, holes: Sequence[ArrayLike] = ()) -> Path:
-    """The region inside a polygon of three or more vertices (in order, closed by itself), less polygonal holes."""
+    """The region inside a polygon, less polygonal holes.
+
+    Args:
+        vertices: Three or more points in order; the last side leads back to the first.
+        holes: Lists of vertices.
+
+    Returns:
+        The shape, a `Path` of straight segments.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> triangle = jn.Polygon([(0, 0), (1, 0), (0, 1)])
+        >>> round(jn.Partition(triangle).measure(0), 9)
+        0.5
+    """
     return Path([polygon_loop(ring) for ring in (vertices, *holes)])
 
 

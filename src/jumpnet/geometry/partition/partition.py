@@ -53,9 +53,18 @@ class Interface:
 class Partition:
     """A domain and its pieces: piece i is `pieces[i-1]`, piece 0 is the rest.
 
-    Pieces must not overlap and must lie in the domain; half-spaces, level sets and complements are cut off. `boundary`
-    gives names to parts of the outer boundary: {"inlet": "x1 < -0.9 and x2 > 0", "die": 2}, by a condition on the point
-    or by the number of the piece that it bounds; a point belongs to the first that it meets.
+    Args:
+        domain: A shape.
+        pieces: Shapes that do not overlap and lie in the domain; half-spaces, level sets and complements are cut off.
+        names: One for each piece, piece 0 first. Wherever a piece is asked for, its name does as well as its number.
+        boundary: Names for parts of the outer boundary: {"inlet": "x1 < -0.9 and x2 > 0", "die": 2}, by a condition on
+            the point or by the piece that it bounds; a point belongs to the first that it meets.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0, 0), 0.5)], names=["plate", "disk"])
+        >>> parts.size, round(parts.measure("disk"), 6)
+        (2, 0.785398)
     """
 
     domain: Shape
@@ -80,6 +89,8 @@ class Partition:
         object.__setattr__(self, "domain", domain)
         object.__setattr__(self, "pieces", pieces)
         object.__setattr__(self, "names", _checked_names(names, len(pieces) + 1))
+        if isinstance(boundary, Mapping):
+            boundary = {part: self.names.index(one) if one in self.names else one for part, one in boundary.items()}
         object.__setattr__(self, "named", boundary_parts(boundary, domain.dim, len(pieces) + 1))
         sampling.check_rest(self._labeller)
 
@@ -264,25 +275,25 @@ class Partition:
 
     # --- measures -------------------------------------------------------------------------------------------
 
-    def measure(self, piece: int) -> float:
+    def measure(self, piece: int | str) -> float:
         """Length, area or volume of a piece; an estimate (about 1e-4) where no closed form is known."""
-        return self._measures[self._piece(piece)]
+        return self._measures[self.piece_number(piece)]
 
     @cached_property
     def _measures(self) -> tuple[float, ...]:
         return sampling.measures(self._labeller)
 
-    def piece_bounds(self, piece: int) -> Bounds:
+    def piece_bounds(self, piece: int | str) -> Bounds:
         """A tight box of a piece: of its shape, or of dense samples of it."""
-        return self._piece_boxes[self._piece(piece)]
+        return self._piece_boxes[self.piece_number(piece)]
 
     @cached_property
     def _piece_boxes(self) -> tuple[Bounds, ...]:
         return sampling.piece_boxes(self._labeller, self._walls)
 
-    def holes(self, piece: int) -> tuple[Hole, ...]:
+    def holes(self, piece: int | str) -> tuple[Hole, ...]:
         """What a piece surrounds: other pieces (touching ones together) or holes of the domain. None in 1-D."""
-        piece = self._piece(piece)
+        piece = self.piece_number(piece)
         if piece not in self._holes:
             self._holes[piece] = find_holes(piece, self._labeller, self._walls)
         return self._holes[piece]
@@ -382,9 +393,6 @@ class Partition:
                 listed = ", ".join(self.names[:10])
                 raise GeometryError(f"there is no piece {piece!r}; the pieces are {listed}.")
             return self.names.index(piece)
-        return self._piece(piece)
-
-    def _piece(self, piece: int) -> int:
         if isinstance(piece, bool) or not isinstance(piece, int | np.integer) or not 0 <= piece < self.size:
             raise GeometryError(f"there is no piece {piece!r}; the pieces are 0 to {self.size - 1}.")
         return int(piece)
@@ -392,7 +400,7 @@ class Partition:
     def _pair(self, pair: Pair) -> Pair:
         known = self._walls.interfaces
         try:
-            a, b = sorted(int(l) for l in pair)
+            a, b = sorted(self.names.index(l) if l in self.names else int(l) for l in pair)
         except (TypeError, ValueError):
             raise GeometryError(f"an interface is named by a pair of pieces such as (0, 1), not {pair!r}.") from None
         if (a, b) not in known:

@@ -14,7 +14,7 @@ from jumpnet.geometry.walls.sides import path_of_wall
 
 # Points no farther apart than this, relative to the domain, are one; directions that differ by less are the same.
 SAME, PARALLEL = 1e-9, 1e-7
-# A corner is looked at from so near, relative to the domain, in so many directions between two walls.
+# The smallest radius, relative to the domain, and the directions between two walls at which pieces are identified.
 NEAR, BETWEEN = 1e-5, 9
 # Beyond so many stretches of wall, corners are not looked for.
 MOST_STRETCHES = 1000

@@ -1,1 +1,18 @@
-"""Functions beyond those of smooth pieces: corner singularities, Bessel functions, poles beyond walls."""
+"""Enrichments of the trial space, one file each; they are asked in this order."""
+
+from collections.abc import Mapping
+
+from jumpnet.engines.trefftz.enrichments.aaa_poles import PolesByRationalApproximation
+from jumpnet.engines.trefftz.enrichments.bessel import ModifiedBessel
+from jumpnet.engines.trefftz.enrichments.corners import Corners
+from jumpnet.engines.trefftz.enrichments.multipoles import Multipoles
+from jumpnet.engines.trefftz.enrichments.protocol import Enrichment
+
+ENRICHMENTS: Mapping[str, Enrichment] = {
+    "multipoles": Multipoles(),
+    "bessel": ModifiedBessel(),
+    "aaa": PolesByRationalApproximation(),
+    "corners": Corners(),
+}
+
+__all__ = ["ENRICHMENTS", "Enrichment"]

@@ -4,19 +4,20 @@ Solutions of div(A grad u) = lam u change over the length sqrt(A/lam). Where tha
 polynomials of a moderate degree cannot follow, and these functions solve the equation exactly.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from jumpnet.charts import Affine, Slit
 from jumpnet.charts.choice import charts_of_hole
-from jumpnet.engines.trefftz.natures import own_chart
-from jumpnet.engines.trefftz.plan import Part
+from jumpnet.engines.trefftz.operator_type import own_chart
+from jumpnet.engines.trefftz.trial_space import BasisBlock, TrialSpace
 from jumpnet.fields.scalar import ConstantField
 from jumpnet.models.bessel import Bessel
 from jumpnet.models.families import Family
 from jumpnet.problem import Problem
+from jumpnet.rows import ConditionKey
 
 # From this many decay lengths in half the diagonal of a piece on: with fewer, polynomials follow, and the functions
 # would only add unknowns (heuristic, not measured).
@@ -44,7 +45,23 @@ class BesselFunctions:
         return Bessel(count, self.rate, self.decaying)
 
 
-def bessel_parts(problem: Problem) -> Iterator[Part]:
+@dataclass(frozen=True)
+class ModifiedBessel:
+    """I_n and K_n for pieces with constant lam > 0, in the first space."""
+
+    acceptance: float = 0.5
+    once: bool = True
+
+    def begin(self, problem: Problem, space: TrialSpace) -> Sequence[BasisBlock]:
+        """The functions of every piece whose decay length is short."""
+        return list(bessel_blocks(problem))
+
+    def propose(self, problem: Problem, space: TrialSpace, marked: Sequence[ConditionKey]) -> Sequence[BasisBlock]:
+        """None: they are there from the start."""
+        return ()
+
+
+def bessel_blocks(problem: Problem) -> Iterator[BasisBlock]:
     """The functions of every piece whose equation they solve and whose decay length is short."""
     parts = problem.partition
     for piece in range(parts.size) if problem.dim == 2 else ():
@@ -57,13 +74,13 @@ def bessel_parts(problem: Problem) -> Iterator[Part]:
         own = own_chart(problem, piece, piece, (lower, upper))
         if strength <= 0 or not SLOWEST <= _rate(own, A, strength) <= FASTEST:
             continue
-        yield Part(piece, piece, own, "bessel", FIRST_ORDERS, strings=BesselFunctions(_rate(own, A, strength)))
+        yield BasisBlock(piece, piece, own, "bessel", FIRST_ORDERS, strings=BesselFunctions(_rate(own, A, strength)))
         for hole in parts.holes(piece):
             for chart in charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x)):
                 assert isinstance(chart, Slit)
                 about = Affine((piece,), chart.center, chart.transform, chart.axes_sum / 2)
                 decaying = BesselFunctions(_rate(about, A, strength), decaying=True)
-                yield Part(piece, piece, about, "bessel", FIRST_ORDERS, True, hole.pieces, strings=decaying)
+                yield BasisBlock(piece, piece, about, "bessel", FIRST_ORDERS, True, hole.pieces, strings=decaying)
 
 
 def _rate(chart: Affine, A: np.ndarray, lam: float) -> float:

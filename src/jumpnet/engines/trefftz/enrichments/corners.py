@@ -6,21 +6,23 @@ from inside has z^2 log z at its corners, a re-entrant corner z^(2/3), a square 
 Where given values jump there is the angle, Im log z; between given values and a given flux on a straight side z^(1/2).
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from jumpnet.charts import Affine, inverse_root
-from jumpnet.engines.trefftz.across import mirrors
 from jumpnet.engines.trefftz.changes import from_outside, kinds_beside, singular_points, values_jump
-from jumpnet.engines.trefftz.exponents import Sector, exponents
-from jumpnet.engines.trefftz.plan import OUTSIDE, Part
+from jumpnet.engines.trefftz.reflections import mirrors
+from jumpnet.engines.trefftz.singular_exponents import Sector, exponents
+from jumpnet.engines.trefftz.trial_space import OUTSIDE, BasisBlock, TrialSpace
 from jumpnet.geometry.checks import Floats
-from jumpnet.geometry.walls.corners import Corner
+from jumpnet.geometry.walls.corners import Corner, corners_of
 from jumpnet.models.wedges import WHOLE
 from jumpnet.problem import Problem
+from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ConditionKey
 
 # Powers at each corner to begin with: so many, and all below this.
 FIRST, LOW = 3, 3.0
@@ -28,18 +30,64 @@ FIRST, LOW = 3, 3.0
 MOST, HIGHEST = 60, 32.0
 # Factors log z that a power has at most: more come with higher powers only. Heuristic.
 MOST_LOGARITHMS = 3
-# Points at which the cut of the powers, which leads away from the corner, is looked at, and how far it may come of the
-# way on which it meets the piece again.
+# Points at which the branch cut of the powers is looked at, and its length: this part of the way from the corner to
+# where it would enter the piece again.
 ALONG, OF_THE_WAY = 2000, 0.5
 # A corner has an image in a side of the domain that is nearer than so many lengths of its cut.
 NEAR_SIDE = 1.0
 # Cuts that would be shorter than this, relative to the domain, are none.
 SHORTEST = 1e-3
 
+# Up to so many corners a piece has their powers from the start; up to so many they are tried when nothing else helps. A
+# polygon that stands for a curve has more, and they are weak.
+FEW_CORNERS, MANY_CORNERS = 24, 80
+
 Only = Literal["any", "broken", "sudden"]
 
 
-def corner_parts(problem: Problem, harmonic: set[int], only: Only = "any") -> Iterator[Part]:
+@dataclass(frozen=True)
+class Corners:
+    """Powers at corners, and where conditions on the boundary change. There are many at once: they must do more."""
+
+    acceptance: float = 0.05
+    once: bool = False
+
+    def begin(self, problem: Problem, space: TrialSpace) -> Sequence[BasisBlock]:
+        """Those that are singular whatever the data are; with a source all, as corner compatibility fails then."""
+        only = "any" if any(block.kind == "particular" for block in space.blocks) else "broken"
+        return _missing(problem, space, only, FEW_CORNERS)
+
+    def propose(self, problem: Problem, space: TrialSpace, marked: Sequence[ConditionKey]) -> Sequence[BasisBlock]:
+        """All that are missing, where conditions on walls or between pieces have large residuals."""
+        on_walls = any(key.kind in (*ON_BOUNDARY, *BETWEEN_PIECES) for key in marked)
+        return _missing(problem, space, "any", MANY_CORNERS) if on_walls else ()
+
+
+def _missing(problem: Problem, space: TrialSpace, only: Only, most: int) -> list[BasisBlock]:
+    """The functions at corners that a space lacks.
+
+    If a piece that is not cut has more than `most` corners, only where the condition on the boundary changes.
+    """
+    cut = space.cells
+    harmonic = {block.piece for block in space.blocks if block.kind == "harmonic" and not block.pole}
+    if not harmonic:
+        return []
+    at = Counter(piece for corner in corners_of(problem.partition) for piece in corner.pieces if piece in harmonic)
+    if cut is None and max(at.values(), default=0) > most:
+        only = "sudden"
+    known = {block.place for block in space.blocks if block.kind == "corner"}
+    found: list[BasisBlock] = []
+    for block in corner_blocks(problem, harmonic, only):
+        if block.place in known:
+            continue
+        if cut is not None and block.piece == cut.map.piece:
+            (cell,) = cut.map(np.array([block.place]), np.array([block.piece])).tolist()
+            block = block.in_cell(cell, set(block.pieces or ()))
+        found.append(block)
+    return found
+
+
+def corner_blocks(problem: Problem, harmonic: set[int], only: Only = "any") -> Iterator[BasisBlock]:
     """The functions at corners all of whose pieces are among those with constant A.
 
     And between corners where the condition on the boundary changes. `only` those that are "sudden", where given values
@@ -51,7 +99,7 @@ def corner_parts(problem: Problem, harmonic: set[int], only: Only = "any") -> It
             yield from _at(problem, corner, only)
 
 
-def _at(problem: Problem, corner: Corner, only: Only) -> Iterator[Part]:
+def _at(problem: Problem, corner: Corner, only: Only) -> Iterator[BasisBlock]:
     """The functions of each piece at one corner."""
     place, ways, pieces = corner
     ends, jumps, shifted = None, False, not (corner.straight or corner.smooth)
@@ -81,7 +129,7 @@ def _at(problem: Problem, corner: Corner, only: Only) -> Iterator[Part]:
 
 def _of_piece(
     problem: Problem, place: Floats, piece: int, others: set[int], powers: np.ndarray, gap: float, middle: complex
-) -> Iterator[Part]:
+) -> Iterator[BasisBlock]:
     """The functions of one piece at a corner, cut along the middle of a gap of which it fills nothing."""
     transform = inverse_root(problem.A[piece].value(place[None])[0])
     cut = _cut(problem, place, piece, transform, middle)
@@ -90,10 +138,10 @@ def _of_piece(
     chart, ends_inside = cut
     count = min(max(FIRST, int(np.count_nonzero(np.real(powers) < LOW))), len(powers))
     known, opening = tuple(powers.tolist()), gap / 2 if ends_inside else 0.0
-    part = Part(piece, piece, chart, "corner", count, True, tuple(sorted(others)), powers=known, opening=opening)
-    yield part
+    block = BasisBlock(piece, piece, chart, "corner", count, True, tuple(sorted(others)), powers=known, opening=opening)
+    yield block
     if ends_inside and OUTSIDE not in others:
-        yield from _mirrored(problem, part, transform, middle)
+        yield from _mirrored(problem, block, transform, middle)
 
 
 def _sector(A: Floats, walls: np.ndarray) -> Sector:
@@ -104,16 +152,16 @@ def _sector(A: Floats, walls: np.ndarray) -> Sector:
     return Sector(angle, stretch, float(np.sqrt(np.linalg.det(A))))
 
 
-def _mirrored(problem: Problem, part: Part, transform: Floats, along: complex) -> Iterator[Part]:
+def _mirrored(problem: Problem, block: BasisBlock, transform: Floats, along: complex) -> Iterator[BasisBlock]:
     """The images of a corner of a hole in straight sides of the domain that are near."""
-    chart: Any = part.chart
+    chart: Any = block.chart
     place = complex(*(transform @ chart.center))
-    for side in mirrors(problem, part.piece, transform):
+    for side in mirrors(problem, block.piece, transform):
         if side.distance(place) < NEAR_SIDE * chart.radius:
             image = side.image(place)
             center = np.linalg.solve(transform, [image.real, image.imag])
             images = replace(chart, center=center, transform=_turned(side.direction(along)) @ transform)
-            yield replace(part, chart=images, pieces=(OUTSIDE,))
+            yield replace(block, chart=images, pieces=(OUTSIDE,))
 
 
 def _turned(cut: complex) -> Floats:

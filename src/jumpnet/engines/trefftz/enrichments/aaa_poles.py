@@ -6,7 +6,7 @@ identity.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,13 +16,14 @@ from jaxtyping import Complex, Float
 from jumpnet.charts import Affine, Slit, inverse_root
 from jumpnet.charts.schwarz import Approximation, Schwarz
 from jumpnet.collocation import Collocation, Points
-from jumpnet.engines.trefftz.across import mirrors
-from jumpnet.engines.trefftz.natures import natures_of
-from jumpnet.engines.trefftz.plan import OUTSIDE, Part, Plan
+from jumpnet.engines.trefftz.operator_type import operator_types
+from jumpnet.engines.trefftz.reflections import mirrors
+from jumpnet.engines.trefftz.trial_space import OUTSIDE, BasisBlock, TrialSpace
 from jumpnet.geometry.walls.rings import Ring, rings_of
 from jumpnet.linalg.threads import one_blas_thread
 from jumpnet.models.poles import Poles
 from jumpnet.problem import Problem
+from jumpnet.rows import BETWEEN_PIECES, ConditionKey
 
 # Poles to begin with: of the first approximation as good as this, relative to the size of the wall.
 BEGIN = 1e-4
@@ -97,40 +98,56 @@ class PolesBeyond:
         return last
 
 
-def with_rings(plan: Plan, problem: Problem) -> Plan | None:
-    """A plan with poles beyond smooth walls; None if there are no such walls, or it has them."""
-    if problem.dim != 2 or plan.cells is not None or any(part.kind == "poles" for part in plan.parts):
-        return None
-    natures = natures_of(problem)
-    more: list[Part] = []
+@dataclass(frozen=True)
+class PolesByRationalApproximation:
+    """Poles beyond smooth walls, where conditions between pieces have large residuals."""
+
+    acceptance: float = 0.3
+    once: bool = False
+
+    def begin(self, problem: Problem, space: TrialSpace) -> Sequence[BasisBlock]:
+        """None: most walls need no more than multipoles."""
+        return ()
+
+    def propose(self, problem: Problem, space: TrialSpace, marked: Sequence[ConditionKey]) -> Sequence[BasisBlock]:
+        """The poles of all walls; none where the space has them."""
+        return poles_beyond(space, problem) if any(key.kind in BETWEEN_PIECES for key in marked) else ()
+
+
+def poles_beyond(space: TrialSpace, problem: Problem) -> list[BasisBlock]:
+    """Poles beyond smooth walls; none if there are no such walls, or the space has them."""
+    if problem.dim != 2 or space.cells is not None or any(block.kind == "poles" for block in space.blocks):
+        return []
+    types = operator_types(problem)
+    more: list[BasisBlock] = []
     for ring in rings_of(problem.partition):
         shapes: list[tuple[Affine, Schwarz]] = []
         for piece, other in ((ring.inside, ring.outside), (ring.outside, ring.inside)):
-            if piece != OUTSIDE and natures[piece].harmonic:
+            if piece != OUTSIDE and types[piece].harmonic:
                 chart, shape = _seen_from(problem, ring, piece, shapes)
                 strings = PolesBeyond(ring, shape, piece == ring.outside)
-                more.append(Part(piece, piece, chart, "poles", strings.begin(), True, (other,), strings=strings))
-    mirrored = [image for part in plan.parts if _drawn_out(part) for image in _mirrored(problem, part)]
-    return replace(plan, parts=(*plan.parts, *more, *mirrored)) if more else None
+                more.append(BasisBlock(piece, piece, chart, "poles", strings.begin(), True, (other,), strings=strings))
+    mirrored = [image for block in space.blocks if _drawn_out(block) for image in _mirrored(problem, block)]
+    return [*more, *mirrored] if more else []
 
 
-def _drawn_out(part: Part) -> bool:
-    """Whether a part is a drawn-out pole in a hole of its piece; round holes have images from the start."""
-    known = part.pieces is not None and len(part.pieces) == 1  # images belong to two holes
-    return known and part.kind == "harmonic" and isinstance(part.chart, Slit) and part.chart.focus != 0
+def _drawn_out(block: BasisBlock) -> bool:
+    """Whether a block is a drawn-out pole in a hole of its piece; round holes have images from the start."""
+    known = block.pieces is not None and len(block.pieces) == 1  # images belong to two holes
+    return known and block.kind == "harmonic" and isinstance(block.chart, Slit) and block.chart.focus != 0
 
 
-def _mirrored(problem: Problem, part: Part) -> Iterator[Part]:
+def _mirrored(problem: Problem, block: BasisBlock) -> Iterator[BasisBlock]:
     """The images of a drawn-out pole in straight sides of the domain that are near."""
-    chart = part.chart
+    chart = block.chart
     assert isinstance(chart, Slit)
     place = complex(*(chart.transform @ chart.center))
-    for side in mirrors(problem, part.piece, chart.transform):
+    for side in mirrors(problem, block.piece, chart.transform):
         if side.distance(place) < NEAR_SIDE * chart.axes_sum / 2:
             image = side.image(place)
             center = np.linalg.solve(chart.transform, [image.real, image.imag])
             images = replace(chart, center=center, focus=side.direction(chart.focus))
-            yield replace(part, chart=images, pieces=(OUTSIDE,))
+            yield replace(block, chart=images, pieces=(OUTSIDE,))
 
 
 def _seen_from(problem: Problem, ring: Ring, piece: int, known: list[tuple[Affine, Schwarz]]) -> tuple[Affine, Schwarz]:
@@ -146,13 +163,13 @@ def _seen_from(problem: Problem, ring: Ring, piece: int, known: list[tuple[Affin
     return known[-1]
 
 
-def near_poles(problem: Problem, plan: Plan, points: Points, rng: np.random.Generator) -> Collocation | None:
+def near_poles(problem: Problem, space: TrialSpace, points: Points, rng: np.random.Generator) -> Collocation | None:
     """More points on walls where poles are too near for the points that are there, evenly spread over the rest."""
     needed: dict[Ring, np.ndarray] = {}
-    for part in plan.parts:
-        if isinstance(part.strings, PolesBeyond):
-            ring = part.strings.ring
-            needed[ring] = part.strings.points(part.degree) + needed.get(ring, 0.0)
+    for block in space.blocks:
+        if isinstance(block.strings, PolesBeyond):
+            ring = block.strings.ring
+            needed[ring] = block.strings.points(block.degree) + needed.get(ring, 0.0)
     if not needed:
         return None
     measure = {interface.pair: interface.measure for interface in problem.partition.interfaces}
@@ -167,9 +184,9 @@ def near_poles(problem: Problem, plan: Plan, points: Points, rng: np.random.Gene
         else:
             between[ring.pair].append((x, normal))
     x, normal, piece = (np.concatenate(found) for found in zip(*outer, strict=True))
-    part = problem.partition.part_numbers(x, normal, piece)
+    block = problem.partition.part_numbers(x, normal, piece)
     interfaces = {
         pair: (np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found]))
         for pair, found in between.items()
     }
-    return Collocation(np.zeros((0, 2)), np.zeros(0, int), x, normal, piece, part, interfaces)
+    return Collocation(np.zeros((0, 2)), np.zeros(0, int), x, normal, piece, block, interfaces)

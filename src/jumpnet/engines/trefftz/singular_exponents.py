@@ -15,7 +15,7 @@ import numpy as np
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.quadrature.regions import bisected
 
-# Powers are found by so many halvings; two whose trace differs from 2 by no more than this between them are one.
+# Bisections for each power; two powers are a double root if the trace differs from 2 by no more than this between them.
 HALVINGS, TOUCHES = 60, 1e-12
 # The least power that is looked for.
 LEAST = 1e-6

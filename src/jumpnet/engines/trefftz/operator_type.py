@@ -1,7 +1,7 @@
-"""What kind of equation each piece has, and a function that answers its source: found at probe points.
+"""The type of each piece's operator, and a particular solution for its source: found at probe points.
 
-The equation div(A grad u) = f with a constant A is solved by one polynomial that answers f, where f is smooth, and
-harmonic functions for everything else. So a source costs one unknown.
+With a constant A and a smooth f, solutions of div(A grad u) = f are one polynomial, a particular solution, and harmonic
+functions. So a source costs one unknown.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from jumpnet.charts import Affine, Atlas, inverse_root
-from jumpnet.engines.trefftz.plan import Part
+from jumpnet.engines.trefftz.trial_space import BasisBlock
 from jumpnet.fields.scalar import ConstantField
 from jumpnet.geometry.checks import Bounds
 from jumpnet.linalg.threads import one_blas_thread
@@ -21,32 +21,32 @@ from jumpnet.rows import Sites
 
 # Points of a piece's box at which its equation is looked at, beside those where its data change fast.
 PROBES = 2048
-# Degrees of polynomials that may answer a source, one after the other, at most so many of them; and how well.
-ANSWERS, MOST_IN_ANSWER, ANSWERED = (2, 4, 8, 12, 16, 20, 24), 500, 1e-12
+# Particular solutions: the degrees that are tried, in order; the most polynomials; the largest relative residual.
+DEGREES, MOST_POLYNOMIALS, RESIDUAL = (2, 4, 8, 12, 16, 20, 24), 500, 1e-12
 
 
 @dataclass(frozen=True)
-class Nature:
+class OperatorType:
     """`harmonic`: div(A grad u) = f with a constant A, in the plane or in space; `exact`: and f is zero.
 
-    `answer` is a function that answers f, where one is known.
+    `particular` is a particular solution, where one is known.
     """
 
     harmonic: bool
     exact: bool
-    answer: Part | None = None
+    particular: BasisBlock | None = None
 
 
-NEITHER = Nature(harmonic=False, exact=False)
+NEITHER = OperatorType(harmonic=False, exact=False)
 
 
-def natures_of(problem: Problem) -> list[Nature]:
-    """What kind of equation each piece has."""
-    return [_nature(problem, piece) for piece in range(problem.partition.size)]
+def operator_types(problem: Problem) -> list[OperatorType]:
+    """The operator type of each piece."""
+    return [_operator_type(problem, piece) for piece in range(problem.partition.size)]
 
 
-def _nature(problem: Problem, piece: int) -> Nature:
-    """What kind of equation a piece has, from its coefficients at probe points."""
+def _operator_type(problem: Problem, piece: int) -> OperatorType:
+    """The operator type of a piece, from its coefficients at probe points."""
     if problem.dim not in (2, 3) or not problem.A[piece].is_constant:
         return NEITHER
     lower, upper = (np.asarray(end, float) for end in problem.partition.piece_bounds(piece))
@@ -62,10 +62,10 @@ def _nature(problem: Problem, piece: int) -> Nature:
         return NEITHER
     _, _, lam, f = problem.pde(piece, x)
     harmonic, exact = not lam.any(), not (lam.any() or f.any())
-    return Nature(harmonic, exact, _answer(problem, piece, x, f) if harmonic and not exact else None)
+    return OperatorType(harmonic, exact, _particular_solution(problem, piece, x, f) if harmonic and not exact else None)
 
 
-def _answer(problem: Problem, piece: int, inside: np.ndarray, source: np.ndarray) -> Part | None:
+def _particular_solution(problem: Problem, piece: int, inside: np.ndarray, source: np.ndarray) -> BasisBlock | None:
     """A polynomial that solves a piece's equation to rounding, whatever holds on its boundary; None if none is found.
 
     It is sought on the piece's box, and looked at `inside`, where the source is known; a source that is not defined on
@@ -78,8 +78,8 @@ def _answer(problem: Problem, piece: int, inside: np.ndarray, source: np.ndarray
         sites = Sites(x, np.full(len(x), piece), np.zeros(len(x)), np.zeros_like(x), problem.A[piece].value(x))
         return family.functionals(Atlas((chart,)).push(sites))
 
-    for family in (Legendre(problem.dim, degree) for degree in ANSWERS):
-        if family.size > MOST_IN_ANSWER:
+    for family in (Legendre(problem.dim, degree) for degree in DEGREES):
+        if family.size > MOST_POLYNOMIALS:
             break
         x = rng.uniform(lower, upper, (20 + 3 * family.size, problem.dim))
         with np.errstate(all="ignore"):
@@ -89,11 +89,11 @@ def _answer(problem: Problem, piece: int, inside: np.ndarray, source: np.ndarray
         matrix = equation(family, x)
         with one_blas_thread():
             weights = np.asarray(lstsq(matrix, f, lapack_driver="gelsy", check_finite=False)[0])  # type: ignore[index]
-        if np.linalg.norm(f - matrix @ weights) > ANSWERED * np.linalg.norm(f):
+        if np.linalg.norm(f - matrix @ weights) > RESIDUAL * np.linalg.norm(f):
             continue
-        if np.linalg.norm(source - equation(family, inside) @ weights) <= 10 * ANSWERED * np.linalg.norm(source):
+        if np.linalg.norm(source - equation(family, inside) @ weights) <= 10 * RESIDUAL * np.linalg.norm(source):
             known = tuple(float(weight) for weight in weights)
-            return Part(piece, piece, chart, "answer", family.degree, pieces=(), weights=known)
+            return BasisBlock(piece, piece, chart, "particular", family.degree, pieces=(), weights=known)
     return None
 
 

@@ -1,7 +1,7 @@
-"""Equations near corners: points that become dense there, for functions that are not smooth there.
+"""Graded collocation near corners, for functions that are not smooth there.
 
-Between a corner and the nearest of evenly spread points, powers of the distance can do what they like. Points at
-distances that are halved again and again leave them no room; each counts as much as the stretch that it stands for.
+Evenly spread points do not determine powers of the distance between a corner and the point nearest to it. So there are
+points at distances that are halved again and again; each counts as much as the length that it stands for.
 """
 
 from collections import defaultdict
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jumpnet.collocation import Collocation, Points, Stream
-from jumpnet.engines.trefftz.plan import OUTSIDE
+from jumpnet.engines.trefftz.trial_space import OUTSIDE
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.walls.corners import Corner
 from jumpnet.problem import Problem

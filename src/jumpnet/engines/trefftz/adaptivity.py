@@ -1,4 +1,6 @@
-"""The search of the direct solver: features that grow where held-out residuals are large, until the error is small.
+"""The adaptive loop: solve, estimate, mark, refine, until the estimated error meets the tolerance.
+
+Degrees rise where held-out residuals are large (p-refinement); where that stagnates, enrichments are asked.
 
 The error estimate is reliability constant times held-out residual times a safety factor. The constant, the error per
 unit of residual, is measured on the problem itself: the difference between two levels is the error of the former,
@@ -7,45 +9,31 @@ tenth of the former's, or at rounding. Two levels that agree because neither mak
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
 
 from jumpnet.engines.budget import Budget, Watch
+from jumpnet.engines.goal import Goal, rms
 from jumpnet.engines.progress import Progress
+from jumpnet.engines.trefftz.assembly import DirectSolver, Level
 from jumpnet.engines.trefftz.balance import Imbalance, imbalances
-from jumpnet.engines.trefftz.enrichments.rings import with_rings
-from jumpnet.engines.trefftz.features import first_plan, with_all_poles, with_corners
-from jumpnet.engines.trefftz.levels import DirectSolver, Level, rms
-from jumpnet.engines.trefftz.plan import Plan
+from jumpnet.engines.trefftz.enrichments import ENRICHMENTS
+from jumpnet.engines.trefftz.options import Trefftz
+from jumpnet.engines.trefftz.spaces import first_space
+from jumpnet.engines.trefftz.trial_space import TrialSpace
 from jumpnet.optim import Record, Status
-from jumpnet.problem import Problem
-from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY
 
-# Safety factor of the estimate (benchmarks/estimates.py).
-SAFETY = 5.0
-# The saturation assumption holds where the residual of the better level is at most this part of the other's.
-SATURATION = 0.1
-# Memory of the reliability constant: what levels before showed counts so much less with every level (heuristic).
-MEMORY = 0.5
 # Residuals below this part of the norm of the data are rounding (benchmarks/direct.py: 3e-16 to 2e-14).
 AT_ROUNDING = 1e-12
-# Rounding of u itself, relative to its size.
-ROUNDING_OF_VALUES = 1e-13
-# Levels and unknowns after which the search ends; the latter with whole pieces, and with cells between holes.
-MOST_LEVELS = 20
-MOST_UNKNOWNS, MOST_BETWEEN_HOLES = 6000, 300_000
-# Less than this reduction of the residual from one level to the next is no progress; so many of them end the search.
+# Unknowns after which the search ends where a piece is split into cells between its holes.
+MOST_BETWEEN_HOLES = 300_000
+# Less than this reduction of the residual from one level to the next is stagnation; so many of them end the search.
 SLOW, PATIENCE = 0.8, 3
 # Where another method is tried next, it must be less, and sooner: algebraic convergence is not worth its unknowns.
 SLOW_FIRST, PATIENCE_FIRST = 0.4, 2
-# A whole growth that leaves more of the residual than this: the functions do not suit the solution.
-UNSUITED = 0.3
-# Other functions are kept if they leave no more than this of it; powers at corners, of which there are many at once,
-# must do more than others would in their place.
-WITH_POLES, WITH_CORNERS, WITH_RINGS = 0.5, 0.05, 0.3
+# p-refinement of a whole stride that leaves more of the residual than this: enrichments are asked.
+STAGNATION = 0.3
 # With features that were given, so many times more of them are tried until they show the error.
 RICHER = 4
 # Growth is lengthened or shortened by prediction, within these bounds. It aims at a part of the residual that would do:
@@ -68,46 +56,26 @@ class Attempt:
 
     def described(self) -> str:
         """What was done, in one line."""
-        level, plan = self.level, self.level.plan
+        level, space = self.level, self.level.space
         names = {"harmonic": "harmonic functions", "legendre": "polynomials", "ridges": "random features"}
-        own = [names[part.kind] for part in plan.parts if not part.pole and part.kind in names]
-        what = "pieces" if plan.cells is None else "cells"
-        kinds = [
-            f"{name} in {own.count(name)} of {len(plan.exact) if plan.cells is None else plan.cells.size} {what}"
-            for name in sorted(set(own))
-        ]
-        corners, answers = (sum(part.kind == kind for part in plan.parts) for kind in ("corner", "answer"))
-        poles = sum(part.pole for part in plan.parts) - corners
+        own = [names[block.kind] for block in space.blocks if not block.pole and block.kind in names]
+        what = "pieces" if space.cells is None else "cells"
+        count = len(space.exact) if space.cells is None else space.cells.size
+        kinds = [f"{name} in {own.count(name)} of {count} {what}" for name in sorted(set(own))]
+        corners, answers = (sum(block.kind == kind for block in space.blocks) for kind in ("corner", "particular"))
+        poles = sum(block.pole for block in space.blocks) - corners
         others = f", {poles} sets of poles outside them" if poles else ""
         others += f", powers at {corners} corners" if corners else ""
-        others += f", sources answered in {answers}" if answers else ""
-        worst = "" if self.status is Status.CONVERGED else f"; met worst: {level.large_terms()[0]}"
+        others += f", particular solutions in {answers}" if answers else ""
+        worst = "" if self.status is Status.CONVERGED else f"; largest residual: {level.large_terms()[0]}"
         return f"direct: {' and '.join(kinds)}{others}, {level.network.size} unknowns{worst}"
-
-
-@dataclass(frozen=True)
-class Goal:
-    """The root mean square error that is asked for: relative to the variation of u, or absolute."""
-
-    tol: float
-    atol: float = 0.0
-
-    def of(self, values: Float[np.ndarray, " points"]) -> float:
-        """The largest error that will do, for a solution with these values at evenly spread points."""
-        if not np.isfinite(values).all():
-            return 0.0
-        return self.of_size(rms(values - np.mean(values)), rms(values))
-
-    def of_size(self, variation: float, size: float) -> float:
-        """The same, from the variation and the root mean square of the solution."""
-        return max(self.atol, self.tol * variation, ROUNDING_OF_VALUES * size)
 
 
 class _Track:
     """The levels so far: the last one, the best one, its estimated error, and for how long there was no progress."""
 
-    def __init__(self, goal: Goal, progress: Progress | None, most: int):
-        self.goal, self._progress, self._most, self._began = goal, progress, most, time.perf_counter()
+    def __init__(self, goal: Goal, progress: Progress | None = None, options: Trefftz = Trefftz()):
+        self.goal, self._progress, self._options, self._began = goal, progress, options, time.perf_counter()
         self.records: list[Record] = []
         self.last: Level | None = None
         self.best: Level | None = None
@@ -148,7 +116,7 @@ class _Track:
         """An upper estimate for a search that ends early: with the worst constant seen; nan where none was."""
         if self.best is None or not self._worst > 0 or not np.isfinite(self._worst * self.best.residual):
             return np.nan
-        return SAFETY * self._worst * self.best.residual
+        return self._options.safety * self._worst * self.best.residual
 
     def balanced(self, solver: DirectSolver) -> bool:
         """Whether the fluxes of the best level balance; where they do not, `lost` says so in sentences."""
@@ -165,29 +133,31 @@ class _Track:
         return {
             number: rms(after.values - former.values) / former.residual
             for number, former in enumerate(self._levels)
-            if former.residual > 0 and after.residual <= SATURATION * former.residual
+            if former.residual > 0 and after.residual <= self._options.saturation * former.residual
         }
 
     def _reliability(self, after: Level) -> float:
         """The error per unit of residual; infinite where no former level shows it."""
         shown = self._shown(after)
-        return max((constant * MEMORY ** (max(shown) - at) for at, constant in shown.items()), default=np.inf)
+        memory = self._options.memory
+        return max((constant * memory ** (max(shown) - at) for at, constant in shown.items()), default=np.inf)
 
     def _estimate(self, after: Level) -> float:
         """The estimated error of a level, as the next of the sequence; infinite where nothing is known."""
         if _at_rounding(after) and any(_at_rounding(former) for former in self._levels):
             changes = [rms(after.values - former.values) for former in self._levels if _at_rounding(former)]
-            return SAFETY * max(changes)
+            return self._options.safety * max(changes)
         constant = self._reliability(after)
-        return SAFETY * constant * after.residual if np.isfinite(constant) else np.inf
+        return self._options.safety * constant * after.residual if np.isfinite(constant) else np.inf
 
     def stride(self, before: Level, after: Level) -> float:
         """How far to grow, in units of the last growth, for the residual to become as small as it must."""
-        constant = max(rms(after.values - before.values) / max(before.residual, 1e-300), MEMORY * self._worst)
+        shown = rms(after.values - before.values) / max(before.residual, 1e-300)
+        constant = max(shown, self._options.memory * self._worst)
         if constant == 0.0 or not 0 < after.residual < before.residual:
             return 1.0
         aimed = AIMED if after.rows.sites.x.shape[1] < 3 else AIMED_IN_SPACE
-        wanted = aimed * self.goal.of(after.values) / (SAFETY * constant)
+        wanted = aimed * self.goal.of(after.values) / (self._options.safety * constant)
         if wanted >= after.residual:
             return STRIDES[0]
         return float(np.clip(np.log(after.residual / wanted) / np.log(before.residual / after.residual), *STRIDES))
@@ -208,7 +178,7 @@ def attempt(
 
     Unless the method is `alone` another one is tried next, and slow convergence ends the search.
     """
-    track = _Track(goal, progress, MOST_LEVELS)
+    track = _Track(goal, progress, solver.options)
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite is no success
             status = _grow(track, solver, alone, budget)
@@ -225,47 +195,49 @@ def attempt(
 
 
 def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> Status:
-    """More functions, level by level; with less patience where there is another method."""
-    watch = Watch()
-    track.begin(solver.level(first_plan(solver.problem)))
-    stride, poles, good = 1.0, False, True
-    while len(track.records) < MOST_LEVELS:
+    """Solve, estimate, mark, refine; with less patience where there is another method.
+
+    Degrees rise where residuals are large; where that does not help, the enrichments are asked.
+    """
+    watch, options = Watch(), solver.options
+    track.begin(solver.level(first_space(solver.problem, options)))
+    stride, good, asked = 1.0, True, set[str]()
+    while len(track.records) < options.levels:
         last = track.last
         assert last is not None
         if budget.forbids(watch, good):
             return Status.TIME_LIMIT if np.isfinite(budget.limit) else Status.STALLED
         watch = Watch()
-        plan = last.plan.grown(last.large_terms(), stride)
-        if plan == last.plan or plan.network.size > (MOST_UNKNOWNS if plan.cells is None else MOST_BETWEEN_HOLES):
+        space = last.space.grown(last.large_terms(), stride)
+        most = options.unknowns if space.cells is None else MOST_BETWEEN_HOLES
+        if space == last.space or space.network.size > most:
             return Status.STALLED
-        after = solver.level(plan)
-        if after.residual > UNSUITED ** min(stride, 1.0) * last.residual and not track.would_do(after):
-            if not poles and not budget.too_late(watch):
-                poles, after = True, _better_with(with_all_poles, after, solver, WITH_POLES)
-            if any(key.kind in BETWEEN_PIECES for key in after.large_terms()) and not budget.too_late(watch):
-                after = _better_with(with_rings, after, solver, WITH_RINGS)
-            walls = any(key.kind in (*ON_BOUNDARY, *BETWEEN_PIECES) for key in after.large_terms())
-            if walls and not budget.too_late(watch):
-                after = _better_with(with_corners, after, solver, WITH_CORNERS)
+        after = solver.level(space)
+        if after.residual > STAGNATION ** min(stride, 1.0) * last.residual and not track.would_do(after):
+            after = _enriched(after, solver, asked, budget, watch)
         slow, patience = (SLOW, PATIENCE) if alone else (SLOW_FIRST, PATIENCE_FIRST)
         track.add(after, slow)
         if track.met and track.balanced(solver):
             return Status.CONVERGED
         if track.idle >= patience:
             return Status.STALLED
-        stride, good = track.stride(last, after), after.residual <= SATURATION * last.residual
+        stride, good = track.stride(last, after), after.residual <= options.saturation * last.residual
     return Status.STEP_LIMIT
 
 
-def _better_with(
-    more: Callable[[Plan, Problem], Plan | None], level: Level, solver: DirectSolver, left: float
-) -> Level:
-    """The level with more functions if no more than a part of its residual is left then, else as it is."""
-    plan = more(level.plan, solver.problem)
-    if plan is None or plan.network.size > MOST_UNKNOWNS:
-        return level
-    found = solver.level(plan)
-    return found if found.residual < left * level.residual else level
+def _enriched(level: Level, solver: DirectSolver, asked: set[str], budget: Budget, watch: Watch) -> Level:
+    """The level with what enrichments propose, each kept if it leaves no more of the residual than it has to."""
+    for name in solver.options.enrichments:
+        enrichment = ENRICHMENTS[name]
+        if (enrichment.once and name in asked) or budget.too_late(watch):
+            continue
+        asked.add(name)
+        space = level.space.with_blocks(enrichment.propose(solver.problem, level.space, level.large_terms()))
+        if space is level.space or space.network.size > solver.options.unknowns:
+            continue
+        found = solver.level(space)
+        level = found if found.residual < enrichment.acceptance * level.residual else level
+    return level
 
 
 def _alike(track: _Track) -> tuple[Record, ...]:
@@ -275,20 +247,20 @@ def _alike(track: _Track) -> tuple[Record, ...]:
     return tuple(record for record in track.records if len(record.terms) == terms)
 
 
-def fixed(solver: DirectSolver, plan: Plan, goal: Goal) -> Attempt:
-    """Solve with the features of a plan; as many more of them as make the residual much smaller tell its error."""
-    track = _Track(goal, None, 1)
-    level = solver.level(plan)
+def fixed(solver: DirectSolver, space: TrialSpace, goal: Goal) -> Attempt:
+    """Solve with the functions of a space; as many more of them as make the residual much smaller tell its error."""
+    track, options = _Track(goal, None, solver.options), solver.options
+    level = solver.level(space)
     track.begin(level)
-    estimate, richer = np.nan, plan
+    estimate, richer = np.nan, space
     for _ in range(RICHER):
         grown = richer.grown(level.held_rows.terms)
-        if grown == richer or grown.network.size > MOST_UNKNOWNS:
+        if grown == richer or grown.network.size > options.unknowns:
             break
         richer = grown
         more = solver.level(richer)
-        if more.residual <= SATURATION * level.residual or (_at_rounding(level) and _at_rounding(more)):
-            estimate = SAFETY * rms(more.values - level.values)
+        if more.residual <= options.saturation * level.residual or (_at_rounding(level) and _at_rounding(more)):
+            estimate = options.safety * rms(more.values - level.values)
             break
     met = estimate <= goal.of(level.values)
     lost = tuple(map(str, _lost(solver, level, goal.tol))) if met else ()
@@ -305,6 +277,3 @@ def _lost(solver: DirectSolver, level: Level, tol: float) -> list[Imbalance]:
     """The places where more flux is lost than a part `tol`, the worst first."""
     found = [one for one in imbalances(solver, level) if one.exceeds(tol)]
     return sorted(found, key=lambda one: -abs(one.value) / max(one.size, 1e-300))
-
-
-Search = Callable[[DirectSolver, Goal, Progress | None], Attempt]

@@ -1,4 +1,4 @@
-"""A level of the direct solver: features, their weights by least squares, and how well unseen equations are met."""
+"""Assembly: the rows of a trial space, the weights by least squares, and the residual at held-out points."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -10,13 +10,13 @@ from jaxtyping import Bool, Float
 
 from jumpnet.collocation import Points, Stream
 from jumpnet.engines.trefftz.changes import singular_points
-from jumpnet.engines.trefftz.drawing import Drawn, Followed, followed
-from jumpnet.engines.trefftz.enrichments.rings import near_poles
-from jumpnet.engines.trefftz.graded import equations_near
-from jumpnet.engines.trefftz.plan import Part, Places, Plan
+from jumpnet.engines.trefftz.collocation_pool import Drawn, Followed, followed
+from jumpnet.engines.trefftz.corner_grading import equations_near
+from jumpnet.engines.trefftz.enrichments.aaa_poles import near_poles
+from jumpnet.engines.trefftz.options import Trefftz
+from jumpnet.engines.trefftz.trial_space import BasisBlock, Places, TrialSpace
 from jumpnet.geometry.cells.surroundings import Surroundings
 from jumpnet.models import Frozen, LinearSystem
-from jumpnet.optim import Direct
 from jumpnet.problem import Problem
 from jumpnet.rows import (
     ON_CUTS,
@@ -32,8 +32,6 @@ from jumpnet.rows import (
     weigh,
 )
 
-# How many times as many equations as unknowns: fewer, and the features are met at the points and wrong between them.
-OVERSAMPLING = 2.0
 # Families with a held-out residual above this part of the largest get more features.
 LARGE = 0.05
 # Points at which successive levels are compared.
@@ -41,15 +39,15 @@ COMPARED = 400
 # How much heavier the equation counts inside a piece whose source polynomials answer: else they meet conditions at the
 # expense of the equation.
 INSIDE = 100.0
-# An answer to a source is one unknown, but looked at as if it were so many: the source may be uneven.
-ANSWERED = 60
+# Unknowns that a particular solution counts as for the number of collocation points: the source may be uneven.
+PER_PARTICULAR = 60
 
 
 @dataclass(frozen=True)
 class Level:
     """One solve: its features and weights, its held-out residual row by row, and the values at the compared points."""
 
-    plan: Plan
+    space: TrialSpace
     network: Frozen
     theta: Float[np.ndarray, " weights"]
     rows: Rows
@@ -64,10 +62,10 @@ class Level:
         return float(np.linalg.norm(self.held))
 
     def large_terms(self) -> list[ConditionKey]:
-        """The families of equations that are met worst, the worst first."""
+        """The families of equations with large residuals, the largest first."""
         square = np.bincount(self.held_rows.term, self.held**2, len(self.held_rows.terms))
         worst = np.argsort(-square)
-        if isinstance(self.plan.cells, Surroundings):
+        if isinstance(self.space.cells, Surroundings):
             # Of hundreds of families, small ones count together: those that are left out are a small part of all.
             large = worst[: 1 + np.count_nonzero(np.cumsum(square[worst][::-1])[::-1] > LARGE**2 * square.sum())]
         else:
@@ -76,7 +74,7 @@ class Level:
 
     def without_traces(self) -> tuple[Frozen, Float[np.ndarray, " weights"]]:
         """Features and weights of the cells alone: what values on cuts were matched by is of no further use."""
-        cells = self.plan.cells
+        cells = self.space.cells
         if not isinstance(cells, Surroundings):
             return self.network, self.theta
         network = replace(self.network, of_cell=self.network.of_cell[: cells.size])
@@ -86,8 +84,8 @@ class Level:
 class DirectSolver:
     """The levels of one problem and one seed."""
 
-    def __init__(self, problem: Problem, seed: int, optimizer: Direct):
-        self.problem, self.seed, self.optimizer = problem, seed, optimizer
+    def __init__(self, problem: Problem, seed: int, options: Trefftz = Trefftz()):
+        self.problem, self.seed, self.options = problem, seed, options
         lower, upper = (np.asarray(end, float) for end in problem.partition.bounds)
         self.halfwidth = (upper - lower) / 2
         parts = problem.partition
@@ -98,61 +96,61 @@ class DirectSolver:
         n, d = self.x.shape
         self.compared = Sites(self.x, self.piece, np.ones(n), np.zeros((n, d)), np.zeros((n, d, d)))
 
-    def level(self, plan: Plan) -> Level:
-        """Solve with the features of a plan."""
-        network = plan.network
-        rows, held_rows = self._rows(plan, network)
+    def level(self, space: TrialSpace) -> Level:
+        """Solve in a trial space."""
+        network = space.network
+        rows, held_rows = self._rows(space, network)
         system = LinearSystem(network, rows)
-        theta = self.optimizer.solve(system)
+        theta = self.options.least_squares.solve(system)
         r = system.residual(theta * system.column_size)
         found = network.values(theta, joined([held_rows.sites, network.placed(self.compared)]))
         of_site, values = found[: -len(self.x)], found[-len(self.x) :]
         held = np.bincount(held_rows.row_of_site, of_site, len(held_rows)) - held_rows.rhs
-        return Level(plan, network, theta, rows, float(r @ r), held_rows, held * held_rows.weight, values)
+        return Level(space, network, theta, rows, float(r @ r), held_rows, held * held_rows.weight, values)
 
-    def _rows(self, plan: Plan, network: Frozen) -> tuple[Rows, Rows]:
+    def _rows(self, space: TrialSpace, network: Frozen) -> tuple[Rows, Rows]:
         """The equations that the features do not solve by themselves, weighted: those to solve, and held-out ones."""
-        solved = {ConditionKey(Kind.PDE, (piece,)) for piece, exact in enumerate(plan.exact) if exact}
+        solved = {ConditionKey(Kind.PDE, (piece,)) for piece, exact in enumerate(space.exact) if exact}
         streams = (Stream.TRAIN, Stream.HELD_OUT)
-        needed = points_for(plan, self.problem)
+        needed = points_for(space, self.problem, self.options.oversampling)
         if self._drawn is None or not self._drawn.enough(needed):
-            halfwidth = self.halfwidth if plan.cells is None else None  # cells have sizes of their own
+            halfwidth = self.halfwidth if space.cells is None else None  # cells have sizes of their own
             self._drawn = Drawn.of(self.problem, needed, self.seed, halfwidth, self._followed)
         found = []
         for stream in streams:
             rows = self._drawn.first(stream, needed, solved)
-            crowded = list(self._crowded(plan, needed, stream))
-            if plan.cells is None:
+            crowded = list(self._crowded(space, needed, stream))
+            if space.cells is None:
                 # Those that were drawn are divided by their sizes already.
                 sized = [more.weighted(more.weight / balanced_size(more, self.halfwidth)) for more in crowded]
                 rows = weigh(stack([rows, *sized]) if sized else rows, "paper", self.halfwidth)
             else:
-                rows = self._with_cuts(plan, plan.cells, network, stack([rows, *crowded]), stream)
-            found.append(self._lifted(rows, np.where(plan.answered, INSIDE, 1.0)))
+                rows = self._with_cuts(space, space.cells, network, stack([rows, *crowded]), stream)
+            found.append(self._lifted(rows, np.where(space.answered, INSIDE, 1.0)))
         return found[0], found[1]
 
-    def _crowded(self, plan: Plan, needed: Points, stream: Stream) -> Iterator[Rows]:
-        """Equations at more points, where functions of a plan change too fast for evenly spread ones."""
-        places = {part.place for part in plan.parts if part.kind == "corner"}
+    def _crowded(self, space: TrialSpace, needed: Points, stream: Stream) -> Iterator[Rows]:
+        """Equations at more points, where functions of the space change too fast for evenly spread ones."""
+        places = {block.place for block in space.blocks if block.kind == "corner"}
         if places:
             every = singular_points(self.problem)
             corners = [corner for corner in every if tuple(corner.place.tolist()) in places]
             near_corners = equations_near(self.problem, corners, needed, stream)
             if near_corners is not None:
                 yield near_corners
-        rng = np.random.default_rng([self.seed, int(stream), len(plan.parts)])
-        near = near_poles(self.problem, plan, needed, rng)
+        rng = np.random.default_rng([self.seed, int(stream), len(space.blocks)])
+        near = near_poles(self.problem, space, needed, rng)
         if near is not None:
             yield on_surfaces(self.problem, near)
 
-    def _with_cuts(self, plan: Plan, cells: Surroundings, network: Frozen, rows: Rows, stream: Stream) -> Rows:
+    def _with_cuts(self, space: TrialSpace, cells: Surroundings, network: Frozen, rows: Rows, stream: Stream) -> Rows:
         """Rows of whole pieces with those on the cuts between holes, weighted by the sizes of the cells."""
         half = np.ones((len(network.of_cell), self.problem.dim))
         for cell in range(cells.size):
             lower, upper = cells.boxes.get(cell) or self.problem.partition.piece_bounds(cell)
             half[cell] = (np.asarray(upper) - np.asarray(lower)) / 2
         rng = np.random.default_rng([self.seed, int(stream), cells.size])
-        drawn, line = cells.cuts(plan.points_on_cuts, rng, even=stream is Stream.TRAIN)
+        drawn, line = cells.cuts(space.points_on_cuts, rng, even=stream is Stream.TRAIN)
         on_cuts = traced_cuts(self.problem, drawn, cells.size + 2 * line, half[drawn.low].min(axis=1))
         rows = stack([replace(rows, sites=network.placed(rows.sites)), on_cuts])
         return weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)
@@ -212,51 +210,46 @@ class DirectSolver:
         return grounded if grounded.any() else np.ones(parts.size, bool)
 
 
-def points_for(plan: Plan, problem: Problem) -> Points:
+def points_for(space: TrialSpace, problem: Problem, oversampling: float) -> Points:
     """Enough points for the unknowns: in pieces whose equation is not solved exactly, and on all surfaces."""
     parts = problem.partition
     dim = parts.dim
     # Harmonic functions are not seen by the equations inside a piece.
     inside = np.zeros(parts.size, int)
-    of_cell: dict[int, list[Part]] = defaultdict(list)
-    for part in plan.parts:
-        of_cell[part.cell].append(part)
-        if not part.solves:
-            inside[part.piece] += ANSWERED if part.kind == "answer" else part.family.size
-    minimum = max(int(OVERSAMPLING * 1.25 * max(inside)), 1)
+    of_cell: dict[int, list[BasisBlock]] = defaultdict(list)
+    for block in space.blocks:
+        of_cell[block.cell].append(block)
+        if not block.solves:
+            inside[block.piece] += PER_PARTICULAR if block.kind == "particular" else block.family.size
+    minimum = max(int(oversampling * 1.25 * max(inside)), 1)
 
     def unknowns(key: ConditionKey, cells: Iterable[int]) -> int:
         places = Places.of([key])
-        return sum(_carried(part, dim) for cell in cells for part in of_cell[cell] if places.concern(part))
+        return sum(_carried(block, dim) for cell in cells for block in of_cell[cell] if places.concern(block))
 
     # An interface has two equations for the unknowns of both sides.
     pairs = [interface.pair for interface in parts.interfaces]
-    most = max((unknowns(ConditionKey(Kind.JUMP, (a, b)), _cells_at(plan, a, b)) for a, b in pairs), default=0)
+    most = max((unknowns(ConditionKey(Kind.JUMP, (a, b)), _cells_at(space, a, b)) for a, b in pairs), default=0)
     # Poles inside count for nothing here; the functions of pieces inside make up for them, where these are few.
-    outer = plan.cells.at_boundary if isinstance(plan.cells, Surroundings) else list(of_cell)
-    boundary = int(OVERSAMPLING * unknowns(ConditionKey(Kind.BOUNDARY), outer)) + 20
-    return Points(minimum * parts.size, boundary, int(OVERSAMPLING * most / 2) + 10, minimum, "even")
+    outer = space.cells.at_boundary if isinstance(space.cells, Surroundings) else list(of_cell)
+    boundary = int(oversampling * unknowns(ConditionKey(Kind.BOUNDARY), outer)) + 20
+    return Points(minimum * parts.size, boundary, int(oversampling * most / 2) + 10, minimum, "even")
 
 
-def _cells_at(plan: Plan, a: int, b: int) -> set[int]:
+def _cells_at(space: TrialSpace, a: int, b: int) -> set[int]:
     """The cells that meet at the interface of two pieces."""
-    if not isinstance(plan.cells, Surroundings) or plan.cells.map.piece not in (a, b):
+    if not isinstance(space.cells, Surroundings) or space.cells.map.piece not in (a, b):
         return {a, b}
-    inside = a + b - plan.cells.map.piece
-    return {inside, *plan.cells.at_piece[inside]}
+    inside = a + b - space.cells.map.piece
+    return {inside, *space.cells.at_piece[inside]}
 
 
-def _carried(part: Part, dim: int) -> int:
-    """How many numbers on a surface determine a part: of its functions, those of about the highest degree."""
+def _carried(block: BasisBlock, dim: int) -> int:
+    """How many numbers on a surface determine a block: of its functions, those of about the highest degree."""
     if dim == 1:
         return 1
-    if part.kind == "poles":
-        return part.degree // 2  # they get points of their own
-    if part.solves and dim == 2:
-        return 2 * part.degree + 2
-    return 2 * int(part.family.size ** ((dim - 1) / dim)) + 2
-
-
-def rms(values: np.ndarray) -> float:
-    """The root of the mean square."""
-    return float(np.sqrt(np.mean(values**2)))
+    if block.kind == "poles":
+        return block.degree // 2  # they get points of their own
+    if block.solves and dim == 2:
+        return 2 * block.degree + 2
+    return 2 * int(block.family.size ** ((dim - 1) / dim)) + 2

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.engines.trefftz.enrichments.rings import near_poles, with_rings
-from jumpnet.engines.trefftz.features import _beyond, first_plan
+from jumpnet.engines.trefftz.enrichments.aaa_poles import near_poles, poles_beyond
+from jumpnet.engines.trefftz.enrichments.multipoles import _beyond
+from jumpnet.engines.trefftz.spaces import first_space
 from jumpnet.geometry.shape import Shape
 from jumpnet.geometry.walls.rings import rings_of
 
@@ -39,10 +40,10 @@ def difference(one: jn.Solution, other: jn.Solution) -> float:
     ids=["three lobes", "five lobes", "anisotropic", "source", "superellipse", "curve"],
 )
 def test_smooth_shapes_are_solved_with_few_functions(problem: jn.Problem, most: int) -> None:
-    solution = jn.solve(problem, tol=1e-8, optimizer=jn.optim.Direct())
+    solution = jn.solve(problem, tol=1e-8, method="trefftz")
     assert solution.status is jn.Status.CONVERGED
     assert len(solution.theta) < most
-    fine = jn.solve(problem, tol=1e-11, seed=8, optimizer=jn.optim.Direct())
+    fine = jn.solve(problem, tol=1e-11, seed=8, method="trefftz")
     assert fine.status is jn.Status.CONVERGED
     x, piece = problem.partition.sample_interior(1000, seed=5)
     size = np.sqrt(np.mean(fine(x, piece) ** 2))
@@ -51,14 +52,14 @@ def test_smooth_shapes_are_solved_with_few_functions(problem: jn.Problem, most: 
 
 def test_a_domain_may_be_a_star() -> None:
     parts = jn.Partition(jn.Star((0.0, 0.0), "1 + 0.3*cos(5*theta)"), [jn.Disk((0.1, 0.0), 0.3)])
-    solution = jn.solve(jn.Problem(parts, A=[1.0, 10.0], f=1.0), tol=1e-8, optimizer=jn.optim.Direct())
+    solution = jn.solve(jn.Problem(parts, A=[1.0, 10.0], f=1.0), tol=1e-8, method="trefftz")
     assert solution.status is jn.Status.CONVERGED
     assert len(solution.theta) < 600
 
 
 def test_a_solution_with_poles_is_stored(tmp_path: object) -> None:
     problem = in_a_field(jn.Superellipse((0.1, 0.0), (0.5, 0.4), 4))
-    solution = jn.solve(problem, tol=1e-6, optimizer=jn.optim.Direct())
+    solution = jn.solve(problem, tol=1e-6, method="trefftz")
     assert "poles" in solution.settings["method"]
     solution.save(f"{tmp_path}/star")
     x = np.random.default_rng(0).uniform(-1, 1, (50, 2))
@@ -71,7 +72,7 @@ def test_a_solution_with_poles_is_stored(tmp_path: object) -> None:
 def test_round_and_angular_shapes_have_no_rings(shape: Shape) -> None:
     problem = in_a_field(shape)
     assert not list(rings_of(problem.partition))
-    assert with_rings(first_plan(problem), problem) is None
+    assert poles_beyond(first_space(problem), problem) == []
 
 
 def test_rings_know_their_sides_and_normals() -> None:
@@ -89,18 +90,18 @@ def test_rings_know_their_sides_and_normals() -> None:
 
 def test_points_are_added_where_poles_are_near() -> None:
     problem = in_a_field(STAR)
-    plan = with_rings(first_plan(problem), problem)
-    assert plan is not None
-    x, _ = near_poles(problem, plan, jn.Points(1, 100, 100), np.random.default_rng(0)).interfaces[0, 1]  # type: ignore[union-attr]
+    space = first_space(problem).with_blocks(poles_beyond(first_space(problem), problem))
+    assert space is not None
+    x, _ = near_poles(problem, space, jn.Points(1, 100, 100), np.random.default_rng(0)).interfaces[0, 1]  # type: ignore[union-attr]
     depth = np.linalg.norm(x - np.array(STAR.center), axis=1)
     assert np.mean(depth < 0.35) > 0.6  # in the bays, outside of which poles are nearest
-    assert near_poles(problem, first_plan(problem), jn.Points(1, 100, 100), np.random.default_rng(0)) is None
+    assert near_poles(problem, first_space(problem), jn.Points(1, 100, 100), np.random.default_rng(0)) is None
 
 
 def test_images_in_a_star_lie_in_it_or_are_left_out() -> None:
     """The circle through a star's lobes and bays is not the star: what it mirrors may land in a bay."""
     stars = [jn.Star((0.4, 0.4), "0.35 - 0.2*sin(4*theta)"), jn.Star((-0.5, -0.4), "0.45 - 0.05*sin(2*theta)")]
     problem = jn.Problem(jn.Partition(SQUARE, [*stars, jn.Disk((-0.4, 0.4), 0.3)]), A=[1.0, 10.0, 10.0, 10.0])
-    for part in first_plan(problem).parts:
-        if part.pole and part.pieces != (-1,):
-            assert _beyond(problem.partition, part)
+    for block in first_space(problem).blocks:
+        if block.pole and block.pieces != (-1,):
+            assert _beyond(problem.partition, block)

@@ -1,4 +1,4 @@
-"""The plan of a direct solve: which functions each cell has, up to which degree, and where more of them may help."""
+"""The trial space of a solve: which functions each cell has, up to which degree, and where more of them may help."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from jumpnet.models import Frozen
 from jumpnet.models.families import Family, Powers, Products, Ridges, Solid
 from jumpnet.models.frozen import Features
 from jumpnet.models.polynomials import Combination, Legendre
-from jumpnet.models.wedges import Crack, Wedge
+from jumpnet.models.wedges import BranchCutPotential, Wedge
 from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ON_CUTS, ConditionKey, Kind
 
 # The outside of the domain, where a piece is meant.
@@ -38,15 +38,16 @@ class Strings(Protocol):
 
 
 @dataclass(frozen=True)
-class Part:
+class BasisBlock:
     """Functions of one chart of one cell, up to a degree.
 
     `kind` is "legendre" (polynomials), "harmonic", "products" (of poles and polynomials), "ridges" (random ones of
-    size `scale`, as many as the degree), "answer" (one polynomial with known `weights`, which answers a source),
-    "corner" (powers about a corner, the first so many of `powers`; those with an `opening` are cut along a segment),
-    "poles" (simple ones at `strings`, as many as the degree or a few more) or "bessel" (`strings` up to an order).
+    size `scale`, as many as the degree), "particular" (one polynomial with known `weights`, a particular
+    solution), "corner" (powers about a corner, the first of `powers`, as many as the degree; those with an `opening`
+    have a branch cut along a segment), "poles" (simple ones at `strings`, as many as the degree or a few more) or
+    "bessel" (`strings` up to an order).
     Charts of the piece's own coordinates have growing harmonic functions, charts about a pole decaying ones. `pieces`
-    are those on whose interfaces with this piece the part matters most, None for all of them and the outer boundary.
+    are those on whose interfaces with this piece the block matters most, None for all of them and the outer boundary.
     `cell` is the piece itself, where that is not cut.
     """
 
@@ -80,13 +81,13 @@ class Part:
         dim = self.chart.outputs
         if self.kind == "products":
             return Products(self.degree)
-        if self.kind == "answer":
+        if self.kind == "particular":
             return Combination(dim, self.degree, self.weights)
         if self.kind == "corner":
             known = np.array(self.powers[: self.degree])
-            powers, imaginary = (tuple(part.tolist()) for part in (np.real(known), np.imag(known)))
+            powers, imaginary = (tuple(block.tolist()) for block in (np.real(known), np.imag(known)))
             imaginary = imaginary if any(imaginary) else ()
-            return Crack(powers, imaginary, self.opening) if self.opening else Wedge(powers, imaginary)
+            return BranchCutPotential(powers, imaginary, self.opening) if self.opening else Wedge(powers, imaginary)
         if self.strings is not None:
             return self.strings.family(self.degree)
         if self.kind == "ridges":
@@ -97,9 +98,15 @@ class Part:
             return Powers(self.degree, constant=not self.pole, logarithm=self.pole)
         return Solid(self.degree, exterior=self.pole)
 
-    def grown(self, stride: float = 1.0) -> "Part":
-        """With a degree about a third higher (times `stride`); the same part where it is as large as it may be."""
-        if self.kind == "answer":
+    def in_cell(self, cell: int, near: set[int]) -> "BasisBlock":
+        """Functions of a whole piece as those of a cell; what is not in or at the cell matters on its cuts only."""
+        chart: Any = self.chart
+        pieces = tuple(label for label in self.pieces or () if label in near)
+        return replace(self, cell=cell, chart=replace(chart, cells=(cell,)), pieces=pieces)
+
+    def grown(self, stride: float = 1.0) -> "BasisBlock":
+        """With a degree about a third higher (times `stride`); the same block where it is as large as it may be."""
+        if self.kind == "particular":
             return self
         degree = self.degree + max(1, ceil(stride * max(2, self.degree // 3)))
         if self.strings is not None:
@@ -135,30 +142,30 @@ class Places:
                 found.at_points.add(key.piece)
         return found
 
-    def concern(self, part: Part) -> bool:
-        """Whether more functions of the part may lower the residual there."""
-        if (part.piece in self.inside and not part.solves) or (part.piece in self.at_points and not part.pole):
+    def concern(self, block: BasisBlock) -> bool:
+        """Whether more functions of the block may lower the residual there."""
+        if (block.piece in self.inside and not block.solves) or (block.piece in self.at_points and not block.pole):
             return True
-        if (part.piece, part.cell) in self.cuts:
+        if (block.piece, block.cell) in self.cuts:
             return True
-        if self.boundary and (part.pieces is None or OUTSIDE in part.pieces):
+        if self.boundary and (block.pieces is None or OUTSIDE in block.pieces):
             return True
-        across = self.across.get(part.piece, set())
-        return bool(across) if part.pieces is None else not across.isdisjoint(part.pieces)
+        across = self.across.get(block.piece, set())
+        return bool(across) if block.pieces is None else not across.isdisjoint(block.pieces)
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrialSpace:
     """The features of all cells, which pieces solve their equation exactly, and the cells, where pieces are cut."""
 
-    parts: tuple[Part, ...]
+    blocks: tuple[BasisBlock, ...]
     exact: tuple[bool, ...]
     cells: Surroundings | None = None
 
     @property
     def answered(self) -> list[bool]:
         """Which pieces have harmonic functions, and polynomials only to answer a source."""
-        harmonic = {part.piece for part in self.parts if part.kind == "harmonic" and not part.pole}
+        harmonic = {block.piece for block in self.blocks if block.kind == "harmonic" and not block.pole}
         return [piece in harmonic and not exact for piece, exact in enumerate(self.exact)]
 
     @property
@@ -166,8 +173,8 @@ class Plan:
         """The features as a model."""
         count = len(self.exact) if self.cells is None else self.cells.size
         of_cell: list[list[tuple[Chart, Family]]] = [[] for _ in range(count)]
-        for part in self.parts:
-            of_cell[part.cell].append((part.chart, part.family))
+        for block in self.blocks:
+            of_cell[block.cell].append((block.chart, block.family))
         features = [Features(tuple(found)) for found in of_cell]
         if isinstance(self.cells, Surroundings):
             features += traces.functions(self.cells, self.polynomials_on_cuts)
@@ -178,9 +185,9 @@ class Plan:
         """How many polynomials each cut between holes has for value and for flux."""
         assert isinstance(self.cells, Surroundings)
         degree = np.zeros(self.cells.size, int)
-        for part in self.parts:
-            if not part.pole:
-                degree[part.cell] = max(degree[part.cell], part.degree)
+        for block in self.blocks:
+            if not block.pole:
+                degree[block.cell] = max(degree[block.cell], block.degree)
         return traces.polynomials(self.cells, degree)
 
     @property
@@ -192,17 +199,21 @@ class Plan:
             cell: set(cells.partition.holes(cells.map.piece)[hole].pieces) for cell, (hole, _) in cells.cells.items()
         }
         unknowns = np.zeros(cells.size, int)
-        for part in self.parts:
-            if part.cell in inside and not (part.pole and inside[part.cell].intersection(part.pieces or ())):
-                unknowns[part.cell] += part.family.size
+        for block in self.blocks:
+            if block.cell in inside and not (block.pole and inside[block.cell].intersection(block.pieces or ())):
+                unknowns[block.cell] += block.family.size
         return traces.points(cells, self.polynomials_on_cuts, unknowns)
 
-    def of(self, cell: int) -> Iterator[Part]:
-        """The parts of one cell."""
-        return (part for part in self.parts if part.cell == cell)
+    def with_blocks(self, more: Sequence[BasisBlock]) -> "TrialSpace":
+        """The same space with more functions."""
+        return replace(self, blocks=(*self.blocks, *more)) if more else self
 
-    def grown(self, keys: Sequence[ConditionKey], stride: float = 1.0) -> "Plan":
+    def of(self, cell: int) -> Iterator[BasisBlock]:
+        """The blocks of one cell."""
+        return (block for block in self.blocks if block.cell == cell)
+
+    def grown(self, keys: Sequence[ConditionKey], stride: float = 1.0) -> "TrialSpace":
         """With more functions wherever they may lower the residual of one of the conditions."""
         places = Places.of(keys)
-        grown = (part.grown(stride) if places.concern(part) else part for part in self.parts)
-        return replace(self, parts=tuple(grown))
+        grown = (block.grown(stride) if places.concern(block) else block for block in self.blocks)
+        return replace(self, blocks=tuple(grown))

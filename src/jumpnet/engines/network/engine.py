@@ -1,0 +1,134 @@
+"""The network engine: the trainings of a problem, or of a function to be approximated, for all seeds."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from jumpnet.charts import Atlas, choose_atlases
+from jumpnet.collocation import Collocation, Points, Stream
+from jumpnet.engines.network.checkpoint import Checkpoint
+from jumpnet.engines.network.embedding import grown
+from jumpnet.engines.network.labels import resolve_labels
+from jumpnet.engines.network.options import Network
+from jumpnet.engines.network.settings import Settings, default_points, resolve
+from jumpnet.engines.network.task import Task, collocated, own_features
+from jumpnet.engines.network.trials import best_of
+from jumpnet.engines.protocol import Request
+from jumpnet.engines.trefftz.collocation_pool import with_held_out
+from jumpnet.errors import ModelError
+from jumpnet.fields import Field, Values
+from jumpnet.fields.piecewise import piecewise_values
+from jumpnet.geometry import Partition
+from jumpnet.models import Model
+from jumpnet.problem import Problem
+from jumpnet.rows import Rows, equations, values
+from jumpnet.solution import Solution
+
+
+@dataclass(frozen=True)
+class Training:
+    """Everything that the trainings of all seeds share: the settings, the charts, and which rows there are at points.
+
+    `u` and `f` are known functions that labels may be made from. Without `f` there are no interface conditions.
+    """
+
+    partition: Partition
+    settings: Settings
+    atlases: Sequence[Atlas]
+    rows: Callable[[Collocation, Stream], Rows]
+    u: Sequence[Values] | None
+    f: Sequence[Values] | None
+
+    def best(self, options: Network, request: Request) -> Solution:
+        """The best solution of all seeds; labels of automatic length grow where they do not suffice."""
+        kept = None if options.checkpoint is None else Checkpoint(options.checkpoint, int(request.seed))
+        seeds, steps = range(request.seed, request.seed + options.trials), self.settings.optimizer.stop.steps
+
+        def attempt(model: Model) -> Solution:
+            training = replace(self, settings=replace(self.settings, model=model))
+            return best_of(
+                training.task, seeds, options.workers, steps=steps, progress=request.progress, checkpoint=kept
+            )
+
+        return grown(self.settings.model, self.partition.size, attempt, once=kept is not None)
+
+    def task(self, seed: int) -> Task:
+        """The task of one seed: its labels, networks and points, and the rows of these."""
+        settings, partition, raw = self.settings, self.partition, self.settings.charts == "paper"
+        u, f = _values_of(self.u), _values_of(self.f)
+        model = resolve_labels(settings.model, partition, u=u, f=f, raw=raw, seed=seed)
+        networks = [model.network(atlas.inputs, partition.size) for atlas in self.atlases]
+        counts = settings.points or default_points(networks[-1], partition.dim, partition.size, own_features(model))
+        if self.f is None and isinstance(counts, Points):
+            counts = replace(counts, interface=0)
+        given = settings.points is not None
+        train, unseen = (
+            collocated(partition, counts, model, seed=seed, stream=stream, given=given)
+            for stream in (Stream.TRAIN, Stream.HELD_OUT)
+        )
+        taken = counts if isinstance(counts, Points) else train.counts()
+        rows = self.rows(train, Stream.TRAIN), self.rows(unseen, Stream.HELD_OUT)
+        return Task(partition, self.atlases, networks, taken, *rows, settings)
+
+
+@dataclass(frozen=True)
+class NetworkEngine:
+    """Networks that are allowed to jump, trained on the equations of a problem."""
+
+    options: Network = field(default_factory=Network)
+
+    def suits(self, problem: Problem) -> str | float:
+        """Any problem; a training takes its time."""
+        return np.inf
+
+    def solve(self, problem: Problem, request: Request) -> Solution:
+        """The best of the trained networks."""
+        partition = problem.partition
+        settings = _within(resolve(partition.dim, partition.size, self.options), request.budget.left)
+        atlases = choose_atlases(settings.charts, partition, lambda piece, x: problem.A[piece].value(x))
+
+        def rows(drawn: Collocation, stream: Stream) -> Rows:
+            return equations(problem, with_held_out(problem, drawn) if stream is Stream.HELD_OUT else drawn)
+
+        training = Training(partition, settings, atlases, rows, u=problem.exact, f=problem.f)
+        found = training.best(self.options, request)
+        return request.accept(replace(found, problem=problem, tensors=problem.A, exact=problem.exact), False)
+
+    def approximate(self, partition: Partition, u: tuple[Field, ...], request: Request) -> Solution:
+        """The best of the networks trained on the values of a piecewise function."""
+        settings = resolve(partition.dim, partition.size, self.options)
+
+        def rows(drawn: Collocation, stream: Stream) -> Rows:
+            x = np.concatenate([drawn.interior, drawn.boundary])
+            piece = np.concatenate([drawn.piece, drawn.boundary_piece])
+            return values(piecewise_values(u, x, piece), x, piece)
+
+        training = Training(partition, settings, choose_atlases(settings.charts, partition), rows, u=u, f=None)
+        found = request.accept(training.best(self.options, request), False)
+        return replace(found, tensors=(None,) * partition.size, exact=u)
+
+
+def _within(settings: Settings, limit: float) -> Settings:
+    """Settings of a training that ends in time."""
+    seconds = min(limit, settings.optimizer.stop.time_limit or np.inf)
+    if not np.isfinite(seconds):
+        return settings
+    own: Any = settings.optimizer
+    if hasattr(own, "time_limit"):
+        return replace(settings, optimizer=replace(own, time_limit=seconds))
+    try:  # an optimiser of the user's, which has a `stop` and perhaps nothing else of ours
+        return replace(settings, optimizer=replace(own, stop=replace(own.stop, time_limit=seconds)))
+    except TypeError:
+        raise ModelError(
+            f"{type(own).__name__} cannot be given a time limit; make it a dataclass with a field `stop` "
+            "(jn.optim.Stop)."
+        ) from None
+
+
+def _values_of(
+    fields: Sequence[Values] | None,
+) -> Callable[[int, np.ndarray], Float[np.ndarray, " points"]] | None:
+    return None if fields is None else lambda piece, x: fields[piece].value(x)

@@ -1,0 +1,121 @@
+"""The Trefftz engine: the rows of a problem and the functions of a trial space make one linear least-squares problem.
+
+Which functions, and how many, is decided by the adaptive loop (adaptivity.py), from residuals at held-out points.
+"""
+
+import time
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from jumpnet.charts import choose_atlases
+from jumpnet.engines.progress import shown
+from jumpnet.engines.protocol import Request
+from jumpnet.engines.residuals import held_out_residuals
+from jumpnet.engines.seeds import spread
+from jumpnet.engines.trefftz.adaptivity import Attempt, attempt, fixed
+from jumpnet.engines.trefftz.assembly import DirectSolver
+from jumpnet.engines.trefftz.options import Trefftz
+from jumpnet.engines.trefftz.spaces import space_of
+from jumpnet.geometry.walls.corners import corners_of
+from jumpnet.optim import History, Status
+from jumpnet.problem import Problem
+from jumpnet.rows import Rows
+from jumpnet.solution import Solution
+
+# Seconds after which another engine is tried, unless the residual falls by decades.
+SPEND = 4.0
+# Pieces with more corners than that (drawings), of which each has functions of its own, or drawn with more segments
+# (images): finite elements are sooner there.
+MOST_CORNERS, MOST_SEGMENTS = 40, 100
+
+
+@dataclass(frozen=True)
+class TrefftzEngine:
+    """Functions made for the problem, by linear least squares; `alone`: no other engine is tried next."""
+
+    options: Trefftz = field(default_factory=Trefftz)
+    alone: bool = True
+
+    def suits(self, problem: Problem) -> str | float:
+        """Why functions for the problem are not known, at a glance; else the seconds that are worth a try."""
+        parts = problem.partition
+        if problem.data is not None:  # which no other engine but a training can take into account
+            return np.inf
+        if parts.dim > 3:
+            return f"there are too many polynomials in {parts.dim} dimensions"
+        if parts.dim != 2:
+            return SPEND
+        shapes = (parts.domain, *parts.pieces)
+        segments = sum(len(loop) // 3 for shape in shapes for loop in getattr(shape, "loops", ()))
+        if segments > MOST_SEGMENTS:
+            return f"the pieces are drawn with {segments} segments"
+        corners = len(corners_of(parts))
+        return f"the pieces have {corners} corners" if corners > MOST_CORNERS else SPEND
+
+    def solve(self, problem: Problem, request: Request) -> Solution:
+        """Of several seeds the answer with the smallest estimate."""
+        found = []
+        for seed in range(request.seed, request.seed + self.options.trials):
+            found.append(self._of_seed(problem, request, int(seed)))
+            if found[-1].status is Status.INTERRUPTED:
+                break
+        best = min(found, key=lambda s: (not s.status.ok, np.nan_to_num(s.estimate, nan=np.inf), s.held_out_loss))
+        if len(found) > 1:
+            best = replace(best, settings=best.settings | {"trials": spread(found)})
+        return request.accept(best, False)
+
+    def _of_seed(self, problem: Problem, request: Request, seed: int) -> Solution:
+        began = time.perf_counter()
+        solver = DirectSolver(problem, seed, self.options)
+        if self.options.basis is not None:
+            found = fixed(solver, space_of(self.options.basis, problem, self.options), request.goal)
+        else:
+            with shown(request.progress, self.options.levels) as report:
+                found = attempt(solver, request.goal, report, self.alone, request.budget)
+        return _solution(problem, found, seed, time.perf_counter() - began)
+
+
+def _solution(problem: Problem, found: Attempt, seed: int, seconds: float) -> Solution:
+    """The attempt as a solution."""
+    level, parts = found.level, problem.partition
+    (atlas,) = choose_atlases("paper", parts)
+    network, theta = level.without_traces()
+    held_loss = level.residual**2
+    return Solution(
+        network=network,
+        theta=theta,
+        atlas=atlas,
+        scale=1.0,
+        dim=parts.dim,
+        pieces=parts.size,
+        partition=parts,
+        tensors=problem.A,
+        status=found.status,
+        loss=level.loss,
+        steps=len(found.records),
+        history=History.of(list(found.records), level.held_rows.labels),
+        seed=seed,
+        held_out=held_out_residuals(level.held_rows, level.held, 1.0),
+        held_out_loss=held_loss,
+        estimate=found.estimate,
+        problem=problem,
+        exact=problem.exact,
+        settings={
+            "method": found.described(),
+            **_points_used(level.rows),
+            "weights": "balanced",
+            "seconds": seconds,
+            **({"reasons": list(found.reasons)} if found.reasons else {}),
+        },
+    )
+
+
+def _points_used(rows: Rows) -> dict[str, int]:
+    """How many points of each kind the equations are taken at."""
+    kind = np.array([key.kind.group for key in rows.terms])[rows.term]
+    return {
+        "interior": int(np.sum(kind == "pde")),
+        "boundary": int(np.sum(kind == "boundary")),
+        "interface": int(np.sum(kind == "jump")),
+    }

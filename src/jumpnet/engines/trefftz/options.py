@@ -1,0 +1,84 @@
+"""What the Trefftz engine may be told."""
+
+from dataclasses import dataclass
+
+from jumpnet.engines.seeds import check_trials
+from jumpnet.errors import ModelError
+from jumpnet.models import FrozenModel
+from jumpnet.optim import Direct
+
+# The names of the enrichments (the package `enrichments` has one file for each), in the order in which they are asked.
+ENRICHMENTS = ("multipoles", "bessel", "aaa", "corners")
+
+
+@dataclass(frozen=True)
+class Trefftz:
+    """Functions made for the problem, by linear least squares: `jn.solve(problem, method=jn.Trefftz(...))`.
+
+    Args:
+        basis: `jn.models.Polynomials(...)`, `Harmonics(...)` or `RandomFeatures(...)`: solve once with these functions;
+            a second solve with more of them gives the error estimate. By default the functions are chosen from the
+            problem and refined where residuals are large.
+        cutoff: Directions of the least-squares matrix below this part of its columns are damped.
+        refinements: Steps of iterative refinement after a factorisation by QR.
+        trials: The number of seeds (from `seed` on) to solve with; the answer with the smallest estimate is returned.
+        enrichments: Which functions the trial space may have beside polynomials and harmonic functions, in the order in
+            which they are asked: "multipoles" about holes, "bessel" (I and K, for constant lam > 0), "aaa" (poles
+            beyond smooth walls), "corners" (singular functions).
+        images: Whether multipoles have images in straight walls and in each other.
+        most_holes: A piece with more holes, and corners of holes, is split into one cell for each of them (heuristic).
+        unknowns: The largest trial space of whole pieces; beyond it algebraic convergence is not worth its cost.
+        levels: The most trial spaces that are solved.
+        oversampling: Equations for each unknown. With fewer than two, they are met at the points and missed between
+            them.
+        safety: The factor of the error estimate (benchmarks/estimates.py).
+        saturation: A space shows the error of another if its residual is at most this part of the other's.
+        memory: What former spaces showed of the error per unit of residual counts so much less with every space
+            (heuristic).
+
+    Example:
+        >>> import jumpnet as jn
+        >>> partition = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0, 0), 0.5)])
+        >>> problem = jn.Problem(partition, A=[1.0, 10.0], boundary=jn.Dirichlet("x1"))
+        >>> jn.solve(problem, tol=1e-8, method=jn.Trefftz()).status.name
+        'CONVERGED'
+    """
+
+    basis: FrozenModel | None = None
+    cutoff: float = 1e-14
+    refinements: int = 0
+    trials: int = 1
+    enrichments: tuple[str, ...] = ENRICHMENTS
+    images: bool = True
+    most_holes: int = 16
+    unknowns: int = 6000
+    levels: int = 20
+    oversampling: float = 2.0
+    safety: float = 5.0
+    saturation: float = 0.1
+    memory: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.basis is not None and not isinstance(self.basis, FrozenModel):
+            raise ModelError(
+                f"basis is {self.basis!r}; give one of jn.models.Polynomials(), Harmonics(), RandomFeatures(). "
+                "Networks are trained: jn.Network(model=...)."
+            )
+        check_trials(0, self.trials)
+        unknown = [name for name in self.enrichments if name not in ENRICHMENTS]
+        if unknown or isinstance(self.enrichments, str):
+            raise ModelError(
+                f"enrichments is {self.enrichments!r}; give a tuple of {', '.join(map(repr, ENRICHMENTS))}."
+            )
+        for name in ("unknowns", "levels", "oversampling", "safety"):
+            if not getattr(self, name) > 0:
+                raise ModelError(f"{name} is {getattr(self, name)!r}; give a positive number.")
+        for name in ("saturation", "memory"):
+            if not 0 < getattr(self, name) < 1:
+                raise ModelError(f"{name} is {getattr(self, name)!r}; give a number between 0 and 1.")
+        _ = self.least_squares
+
+    @property
+    def least_squares(self) -> Direct:
+        """The linear solver."""
+        return Direct(self.cutoff, self.refinements)

@@ -1,0 +1,134 @@
+"""Which frozen features a problem gets: chosen piece by piece from geometry and coefficients, never from the solution.
+
+Where A is constant and there is no source, the features solve the equation exactly: harmonic functions after the
+linear map that makes A the identity, growing ones and poles in the holes. Elsewhere they are polynomials. Each block
+has a degree of its own, which the adaptive loop raises where residuals are large. A piece with many holes is cut
+between them into cells that know the holes near them only.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from jumpnet.charts import Slit, local_boxes
+from jumpnet.charts.choice import charts_of_hole
+from jumpnet.engines.trefftz.enrichments import ENRICHMENTS
+from jumpnet.engines.trefftz.enrichments.multipoles import FIRST_ORDER, images_of, multipoles, pole, scaled_box
+from jumpnet.engines.trefftz.operator_type import NEITHER, OperatorType, operator_types, own_chart, scaled
+from jumpnet.engines.trefftz.options import Trefftz
+from jumpnet.engines.trefftz.reflections import is_periodic
+from jumpnet.engines.trefftz.trial_space import OUTSIDE, BasisBlock, TrialSpace
+from jumpnet.geometry.cells.surroundings import Surroundings
+from jumpnet.geometry.checks import Bounds
+from jumpnet.geometry.walls.corners import corners_of
+from jumpnet.models import FrozenModel, Harmonics, RandomFeatures
+from jumpnet.problem import Problem
+
+# Where the first attempt starts; smooth pieces need about twice as much for 1e-8.
+FIRST_DEGREE = 6
+
+
+def first_space(problem: Problem, options: Trefftz = Trefftz()) -> TrialSpace:
+    """The features to start with: poles in the holes of pieces whose equation they solve, where they cost little."""
+    types = operator_types(problem)
+    orders = [FIRST_ORDER if one.harmonic and "multipoles" in options.enrichments else 0 for one in types]
+    space = _space(problem, types, "legendre", FIRST_DEGREE, orders, options)
+    for name in options.enrichments:
+        space = space.with_blocks(ENRICHMENTS[name].begin(problem, space))
+    return space
+
+
+def space_of(model: FrozenModel, problem: Problem, options: Trefftz = Trefftz()) -> TrialSpace:
+    """The features that a user asks for."""
+    size = problem.partition.size
+    if isinstance(model, RandomFeatures):
+        space = _space(problem, [NEITHER] * size, "ridges", model.neurons, [0] * size, options)
+        return replace(space, blocks=tuple(replace(block, scale=model.scale) for block in space.blocks))
+    types = operator_types(problem) if isinstance(model, Harmonics) else [NEITHER] * size
+    return _space(problem, types, "legendre", model.degree, [model.order] * size, options)
+
+
+def _space(
+    problem: Problem, types: Sequence[OperatorType], kind: str, degree: int, orders: Sequence[int], options: Trefftz
+) -> TrialSpace:
+    """Harmonic functions in pieces whose equation they solve, elsewhere functions of a kind; poles up to an order."""
+    parts = problem.partition
+    boxes = local_boxes(parts)
+    found: list[BasisBlock] = []
+    cut = _cut_between_holes(problem, types, options.most_holes) if any(orders) else None
+    for piece, (operator, order) in enumerate(zip(types, orders, strict=True)):
+        if cut is not None and piece == cut.map.piece:
+            found += _surrounding(problem, cut, types, degree, order, options.images)
+            continue
+        bounds = boxes.center[piece] - boxes.halfwidth[piece], boxes.center[piece] + boxes.halfwidth[piece]
+        found += own_blocks(problem, operator, piece, piece, bounds, degree, kind=kind)
+        if order:
+            found += multipoles(problem, piece, types, order, scaled_box(boxes, piece), options.images)
+    return TrialSpace(_each_once(found), tuple(operator.exact for operator in types), cut)
+
+
+def _each_once(blocks: Sequence[BasisBlock]) -> tuple[BasisBlock, ...]:
+    """Without repetitions: two cells that meet at a pair of close holes ask for the same functions inside them."""
+    known, kept = set(), []
+    for block in blocks:
+        key = (block.cell, block.kind, block.pole, repr(block.chart.spec()))
+        if not block.pole or key not in known:
+            kept.append(block)
+        known.add(key)
+    return tuple(kept)
+
+
+def _cut_between_holes(problem: Problem, types: Sequence[OperatorType], most: int) -> Surroundings | None:
+    """The cells of a piece with many holes, if there is one and it can be cut."""
+    parts = problem.partition
+    if parts.dim != 2 or any(is_periodic(problem)):
+        return None
+    for piece, operator in enumerate(types):
+        if operator.harmonic and len(parts.holes(piece)) > 1:
+            corners = sum(piece in corner.pieces for corner in corners_of(parts) if OUTSIDE not in corner.pieces)
+            if len(parts.holes(piece)) + corners > most:
+                return Surroundings.of(parts, piece)
+    return None
+
+
+def _surrounding(
+    problem: Problem, cut: Surroundings, types: Sequence[OperatorType], degree: int, order: int, images: bool
+) -> Iterator[BasisBlock]:
+    """The functions of each cell between holes: its own, and poles in the holes that it surrounds or touches."""
+    parts, piece = problem.partition, cut.map.piece
+    holes = parts.holes(piece)
+    charts = [list(charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x))) for hole in holes]
+    for cell, (inside, beside) in cut.cells.items():
+        bounds, near = cut.boxes[cell], {*holes[inside].pieces, *([OUTSIDE] if cell in cut.at_boundary else [])}
+        for block in own_blocks(problem, types[piece], piece, cell, bounds, degree):
+            yield replace(block, pieces=tuple(near)) if block.pieces is None else block
+        round_holes = []
+        for number in (inside, *beside):
+            hole = holes[number]
+            for chart in charts[number]:
+                yield pole(piece, chart, True, order, scaled(cell, bounds), hole.pieces).in_cell(cell, near)
+                if isinstance(chart, Slit) and chart.focus == 0:
+                    round_holes.append((chart, hole))
+        if round_holes and images:
+            for block in images_of(problem, piece, round_holes, types, order, scaled(cell, bounds), bounds):
+                yield block.in_cell(cell, near) if block.piece == piece else block
+
+
+def own_blocks(
+    problem: Problem,
+    operator: OperatorType,
+    piece: int,
+    cell: int,
+    bounds: Bounds,
+    degree: int,
+    *,
+    kind: str = "legendre",
+) -> Iterator[BasisBlock]:
+    """The functions of a cell in its own coordinates."""
+    # Beside harmonic functions, polynomials need only be a particular solution; in space many of them save nothing.
+    both = operator.harmonic and problem.dim == 2
+    if operator.exact or operator.particular or both:
+        yield BasisBlock(piece, cell, own_chart(problem, piece, cell, bounds), "harmonic", degree)
+    if operator.particular:
+        yield replace(operator.particular, cell=cell, chart=replace(operator.particular.chart, cells=(cell,)))  # type: ignore[call-arg]
+    elif not operator.exact:
+        yield BasisBlock(piece, cell, scaled(cell, bounds), kind, degree, pieces=() if both else None)
