@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -199,10 +200,11 @@ def _lowest(system: System) -> float:
     """The eigenvalue of least modulus, with the lumped mass, by Lanczos's method for the inverse; zero if unknown."""
     mass = np.abs(system.mass) + 1e-3 * np.abs(system.mass).mean()
     size = len(mass)
-    back = LinearOperator((size, size), matvec=system.solve, dtype=float)
+    back: Any = LinearOperator((size, size), matvec=system.solve, dtype=float)  # pyright: ignore[reportCallIssue]
     start = np.random.default_rng(0).normal(size=size)
     try:
-        found = eigsh(back, 1, M=diags(mass), sigma=0.0, OPinv=back, v0=start, tol=1e-3, return_eigenvectors=False)
+        options: dict[str, Any] = {"OPinv": back, "v0": start, "tol": 1e-3, "return_eigenvectors": False}
+        found = eigsh(back, 1, M=diags(mass), sigma=0.0, **options)
     except ArpackNoConvergence:
         return 0.0
     return float(found[0])
