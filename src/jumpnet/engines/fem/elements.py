@@ -40,7 +40,8 @@ CURVED = {2: 8, 3: 4}
 # Layers of elements towards singular points at first; half as many more with each space.
 LAYERS = 4
 # The same towards singular edges in space, one more with each space; none where there are more elements already: flat
-# elements take more iterations. A brick of k = 10 has a third of the error with one layer at the same unknowns.
+# elements take more iterations. A brick of k = 10: the last difference is 4.3e-4 with one layer
+# (order 4, 40,489 unknowns), 6.0e-4 with none (order 5, 42,993).
 LAYERS_AT_EDGES, MOST_GRADED = 1, 3000
 # Where there are more singular points (images), one layer has to do instead.
 MANY = 40
