@@ -9,7 +9,9 @@ Rayleigh's method with multipoles up to l = 31.
 """
 
 import argparse
+import functools
 import json
+import operator
 import os
 import resource
 import subprocess
@@ -181,18 +183,11 @@ def lattices() -> dict[str, tuple[jn.Partition, float, float]]:
     for lattice, fraction, k, value in LATTICES:
         centers = PLACES[lattice]
         radius = (3 * fraction / (4 * np.pi * len(centers))) ** (1 / 3)
-        box = jn.Box((-0.25,) * 3, (0.75,) * 3) if len(centers) > 1 else jn.Box((-0.5,) * 3, (0.5,) * 3)
-        balls = []
+        box, balls = jn.Box((-0.5,) * 3, (0.5,) * 3), []
         for center in centers:
-            images = [tuple(np.array(center, float) + shift) for shift in np.ndindex(2, 2, 2)]
-            images = [c for c in images if all(-0.25 - radius < a < 0.75 + radius for a in c)]
-            if len(centers) == 1:
-                images = [center]
-            whole = jn.Ball(images[0], radius)
-            for image in images[1:]:
-                whole = whole | jn.Ball(image, radius)
-            inside = all(l + radius < c < u - radius for c, l, u in zip(images[0], *box.bounds, strict=True))
-            balls.append(whole if inside else whole & box)
+            images = [np.array(center, float) - shift for shift in np.ndindex(2, 2, 2)]
+            inside = [jn.Ball(tuple(c), radius) for c in images if np.abs(c).max() < 0.5 + radius]
+            balls.append(inside[0] if center == (0, 0, 0) else functools.reduce(operator.or_, inside) & box)
         found[f"{lattice} {fraction:g}, k = {k:g}"] = (jn.Partition(box, balls), k, value)
     return found
 

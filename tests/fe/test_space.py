@@ -7,13 +7,16 @@ import jumpnet as jn
 from jumpnet.fe import assembly
 from jumpnet.fe.mesh import Mesh, on_faces
 from jumpnet.fe.meshing.bisection import bisected
+from jumpnet.fe.meshing.edges import graded_edges
 from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.fe.meshing.implicit import implicit_mesh
 from jumpnet.fe.meshing.lattice import lattice
+from jumpnet.fe.meshing.proximity import narrow
 from jumpnet.fe.simplex import gauss
 from jumpnet.fe.small import determinant
 from jumpnet.fe.space import Space
 from jumpnet.judge.defects import Zero
+from jumpnet.judge.edges import singular_edges
 from jumpnet.judge.level import solved
 
 CUBE = jn.Box((-1, -1, -1), (1, 1, 1))
@@ -80,6 +83,54 @@ def test_a_fibre_through_the_box() -> None:
     x, piece = rod.sample_interior(1000, seed=0)
     error = np.sqrt(np.mean((solution(x, piece) - u(x, piece == 1)) ** 2))
     assert solution.status.ok and error <= solution.estimate < 1e-2
+
+
+def places_of(mesh: Mesh, vertices: np.ndarray) -> np.ndarray:
+    """The coordinates of vertices of a mesh, without those of the same place."""
+    return np.unique(np.round(mesh.vertices[vertices], 9), axis=0)
+
+
+def test_layers_towards_a_reentrant_edge_fit_together() -> None:
+    """Volumes and areas stay, every inner face has two elements, and the edge is found again in what was made."""
+    domain = jn.Box((-1, -1, 0), (1, 1, 1)) - jn.Box((0, -1, 0), (1, 0, 1))
+    problem = jn.Problem(jn.Partition(domain), f=1.0, boundary=jn.Dirichlet(0.0))
+    mesh = first_mesh(problem, 1.0, 1)
+    edge = singular_edges(problem, mesh)
+    assert np.abs(mesh.vertices[edge][:, :2]).max() < 1e-12, "the edge x1 = x2 = 0 and no other"
+    graded = graded_edges(mesh.as_origin(), edge, 2)
+    assert volumes(graded) == pytest.approx(volumes(mesh), rel=1e-12)
+    assert np.array_equal(places_of(graded, singular_edges(problem, graded)), places_of(mesh, edge))
+    faces = graded.boundary
+    area = on_faces(graded, faces.element[:, 0], faces.local[:, 0], 2).weight.sum()
+    assert area == pytest.approx(2 * 3 + 8, rel=1e-12)
+    off = np.linalg.norm(graded.vertices[:, :2], axis=1)
+    assert 0.0 < off[off > 1e-9].min() < 0.15**2
+
+
+def test_edges_of_bodies_and_changes_of_condition_are_singular() -> None:
+    """Those of a brick of another conductivity; none of a ball, nor of a brick that is like what is around it."""
+    body = jn.Box((-0.5, -0.5, -0.5), (0.5, 0.5, 0.5))
+    parts = jn.Partition(CUBE, [body])
+    mesh = first_mesh(jn.Problem(parts, A=[1.0, 10.0], boundary=jn.Dirichlet("x1")), 1.0, 1)
+
+    def edges(**given) -> np.ndarray:
+        return mesh.vertices[singular_edges(jn.Problem(parts, **given), mesh)]
+
+    x = edges(A=[1.0, 10.0], boundary=jn.Dirichlet("x1"))
+    assert len(x) >= 8 and np.all(np.sum(np.abs(np.abs(x) - 0.5) < 1e-9, axis=1) >= 2)
+    assert not len(edges(A=[1.0, 1.0], boundary=jn.Dirichlet("x1")))
+    ball = jn.Partition(CUBE, [jn.Ball((0, 0, 0), 0.5)])
+    problem = jn.Problem(ball, A=[1.0, 10.0], boundary=jn.Dirichlet("x1"))
+    assert not len(singular_edges(problem, first_mesh(problem, 0.5, 3)))
+
+
+def test_close_walls_in_space_set_the_size_of_elements() -> None:
+    """Two balls with a gap; a half ball on a side meets it at a right angle, where nothing is narrow."""
+    balls = jn.Partition(CUBE, [jn.Ball((-0.45, 0, 0), 0.42), jn.Ball((0.45, 0, 0), 0.42)])
+    found = narrow(balls, 0.3)
+    assert found and all(np.linalg.norm(place) < 0.4 or abs(place[0]) > 0.7 for place, _ in found)
+    box = jn.Box((-1, -1, 0), (1, 1, 1))
+    assert not narrow(jn.Partition(box, [jn.Ball((0, 0, 0), 0.5) & box]), 0.3)
 
 
 @pytest.mark.slow

@@ -9,10 +9,12 @@ import numpy as np
 from jumpnet.errors import GeometryError
 from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh
+from jumpnet.fe.meshing.edges import graded_edges
 from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.fe.space import Space
 from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.judge.defects import Answer, Elements, Smooth
+from jumpnet.judge.edges import singular_edges
 from jumpnet.judge.finding import Finding
 from jumpnet.judge.level import Level, solved
 from jumpnet.judge.options import JudgeOptions
@@ -113,6 +115,11 @@ def _singular_vertices(problem: Problem, mesh: Mesh) -> list[int]:
     return sorted(set(found))
 
 
+def _on_edges(problem: Problem, mesh: Mesh) -> list[int]:
+    """The vertices on singular edges in space."""
+    return singular_edges(problem, mesh).tolist()
+
+
 def _at(x: np.ndarray, places: list[np.ndarray], size: float) -> bool:
     return any(np.linalg.norm(x - place) < 1e-6 * size for place in places)
 
@@ -124,7 +131,7 @@ def judge_elements(
 
     In a space within theirs it would be zero: their residual is orthogonal to that.
     """
-    vertices = _singular_vertices(problem, field.mesh) if problem.dim == 2 else []
+    vertices = (_singular_vertices if problem.dim == 2 else _on_edges)(problem, field.mesh)
     options = _patient(options, bool(vertices))
     found = settled(problem, _higher(field, vertices, options), options, tol, _mean(solution, problem))
     return replace(found, singular=bool(vertices))
@@ -141,9 +148,13 @@ def _higher(field: Field, vertices: list[int], options: JudgeOptions) -> Iterato
         if not vertices:
             yield Space(field.mesh, field.order + more), Elements(field)
             continue
-        mesh = field.mesh.as_origin().graded(vertices, min(more * BEYOND, MOST_LAYERS))
+        order = field.order + more
+        if field.mesh.dim == 3:  # layers and orders in turn: both at once are dear in space
+            mesh, order = graded_edges(field.mesh.as_origin(), np.array(vertices), more - 1), order - more // 2
+        else:
+            mesh = field.mesh.as_origin().graded(vertices, min(more * BEYOND, MOST_LAYERS))
         yield (
-            Space(mesh, field.order + more),
+            Space(mesh, order),
             Elements(replace(field, mesh=mesh, values=mesh.prolonged(field.values, field.order))),
         )
 

@@ -1,8 +1,8 @@
 """Elements in the plane and in space: solve, compare with the space before, refine, until the difference will do.
 
 The error is sought as that of an answer that is zero but for the fields of point sources: the same equations as the
-judge solves. Meshes are graded geometrically towards singular points. In the plane elements are cut, or all orders
-raised, by what each element lacks (marking.py); in space orders rise first, then elements are cut.
+judge solves. Meshes are graded geometrically towards singular points and edges. In the plane elements are cut, or all
+orders raised, by what each element lacks (marking.py); in space orders rise first, then elements are cut.
 """
 
 import time
@@ -19,12 +19,14 @@ from jumpnet.fe.assembly import Contact, Outer, surface_load
 from jumpnet.fe.features import FieldFunction
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.meshing.bisection import halved
+from jumpnet.fe.meshing.edges import graded_edges
 from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.fe.meshing.fitting import fitted
 from jumpnet.fe.small import least_eigenvalue
 from jumpnet.fe.space import Space
 from jumpnet.judge.adaptivity import MOST_LAYERS, graded_vertices
 from jumpnet.judge.defects import Answer, Elements, Smooth, Zero, coefficients, on_surfaces
+from jumpnet.judge.edges import singular_edges
 from jumpnet.judge.level import Level, solved, up_to_a_constant
 from jumpnet.optim import Record, Status
 from jumpnet.problem import Problem, Supplement
@@ -37,6 +39,10 @@ ACROSS = {2: 12, 3: 6}
 CURVED = {2: 8, 3: 4}
 # Layers of elements towards singular points at first; half as many more with each space.
 LAYERS = 4
+# The same towards singular edges in space, one more with each space; none where there are more elements already: flat
+# elements take more iterations. A brick of k = 10: the last difference is 4.3e-4 with one layer
+# (order 4, 40,489 unknowns), 6.0e-4 with none (order 5, 42,993).
+LAYERS_AT_EDGES, MOST_GRADED = 1, 3000
 # Where there are more singular points (images), one layer has to do instead.
 MANY = 40
 # Orders: the first, the one up to which no elements are cut, the highest, and how far apart they are.
@@ -162,10 +168,12 @@ class Refined:
     """The mesh of a problem: graded towards singular points, cut where it is told to."""
 
     def __init__(self, problem: Problem, first: Mesh):
-        self._parts, self.mesh, self._vertices, self._layers = problem.partition, first, [], 0
+        self._problem, self.mesh, self._vertices, self._layers = problem, first, [], 0
         if problem.dim == 2:
             self.mesh, self._vertices, _ = graded_vertices(problem, first)
-        self.grade(LAYERS)
+            self.grade(LAYERS)
+        else:
+            self._grade_edges(LAYERS_AT_EDGES)
 
     def grade(self, layers: int = LAYERS // 2) -> None:
         """More layers of elements towards singular points."""
@@ -174,8 +182,19 @@ class Refined:
             self.mesh = self.mesh.graded(self._vertices, layers)
         self._layers += layers
 
+    def _grade_edges(self, layers: int) -> None:
+        """More layers of elements towards singular edges in space, as long as there are not too many."""
+        vertices = singular_edges(self._problem, self.mesh)
+        for _ in range(min(layers, MOST_LAYERS - self._layers) if len(vertices) else 0):
+            if len(self.mesh) > MOST_GRADED:
+                break
+            self.mesh, self._layers = graded_edges(self.mesh, vertices, 1), self._layers + 1
+
     def deepen(self) -> None:
-        """No cuts, but more layers of elements towards singular points."""
+        """No cuts, but more layers of elements towards singular points and edges."""
+        if self.mesh.dim == 3 and self._layers:
+            self.mesh = self.mesh.as_origin()
+            self._grade_edges(1)
         if self._vertices and self._layers < MOST_LAYERS:
             self.mesh = self.mesh.as_origin()
             self.grade()
@@ -184,11 +203,15 @@ class Refined:
         """Cut marked elements, but for those at singular points, towards which there are more layers instead."""
         self.mesh = self.mesh.as_origin()
         if self.mesh.dim == 3:
-            self.mesh = fitted(self._parts, halved(self.mesh, marked))
+            edges = singular_edges(self._problem, self.mesh) if self._layers else np.empty(0, int)
+            marked = marked & ~np.isin(self.mesh.elements, edges).any(axis=1)
+            self.mesh = fitted(self._problem.partition, halved(self.mesh, marked))
+            if self._layers:
+                self._grade_edges(1)
             return
         marked = marked & ~np.isin(self.mesh.elements, self._vertices).any(axis=1)
         if marked.any():
-            self.mesh = fitted(self._parts, self.mesh.refined_at(marked))
+            self.mesh = fitted(self._problem.partition, self.mesh.refined_at(marked))
         self.grade()
 
 

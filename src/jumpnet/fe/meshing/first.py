@@ -97,7 +97,7 @@ def _of_paths(
 def _finer(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]:
     """Where elements must be smaller for the data that were found there, and how large they may be."""
     looked = survey(problem)
-    found = narrow(problem.partition, size) if problem.dim == 2 else []
+    found = narrow(problem.partition, size)
     for places in (*looked.pieces.values(), *looked.boundary.values(), *looked.interfaces.values()):
         small = np.flatnonzero(LEAVES * places.size < size)
         found += [(places.x[0, k], LEAVES * float(places.size[k])) for k in small]

@@ -16,7 +16,10 @@ PART = 0.08
 # Normals of neighbouring points that differ by more are at a corner, which has no curvature.
 CORNER = 0.5
 # Of the usual size of elements: none is asked to be smaller (touching walls have no distance).
-LEAST = 1e-3
+LEAST = {2: 1e-3, 3: 0.2}
+# In space walls count that face each other: the cosine between normals. Where they meet at an angle, nothing is narrow.
+FACING = 0.7
+ONE = 1e-6  # of the domain: closer walls in space are the same
 # How many points around one are looked at for one on another wall.
 AROUND = 24
 # A point on another wall counts if the way to it is along the normal by this part, or no longer than this many spacings
@@ -25,17 +28,21 @@ ALONG, SPACINGS = 0.7, 1.5
 
 
 def narrow(parts: Partition, size: float) -> list[tuple[Float[np.ndarray, " d"], float]]:
-    """Places between close walls of a plane partition, and the sizes of elements there, below `size`."""
+    """Places between close walls of a partition, and the sizes of elements there, below `size`."""
     trace = Trace.join(parts._walls.pilot)
     trace = trace[trace.ahead != trace.behind]
     if len(trace.points) < 2:
         return []
     gap, other = _gaps(trace)
+    if parts.dim == 3:
+        facing = np.abs(np.sum(trace.normals * trace.normals[other], axis=1)) > FACING
+        # Walls without any distance are one, which a piece and the domain share.
+        gap = np.where(facing & (other >= 0) & (gap > ONE * parts.domain.size), gap, np.inf)
     curvature = _curvatures(trace.points, trace.normals, trace.wall)
     both = np.maximum(curvature, np.where(other >= 0, curvature[other], 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         wanted = np.sqrt(8 * PART * gap / both)
-    wanted = np.fmax(wanted, LEAST * size)
+    wanted = np.fmax(wanted, LEAST[parts.dim] * size)
     return [(trace.points[k], float(wanted[k])) for k in np.flatnonzero(wanted < size)]
 
 
