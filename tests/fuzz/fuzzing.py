@@ -24,6 +24,7 @@ from safetensors.numpy import load, save
 import jumpnet as jn
 from jumpnet.expressions import Expression
 from jumpnet.files.problemfile import read_as_file
+from jumpnet.guard.budget import bounded
 
 HERE = Path(__file__).parent
 CORPUS = HERE / "corpus"
@@ -274,7 +275,8 @@ def _npy() -> list[bytes]:
 
 
 def _image(path: Path) -> object:
-    return jn.Partition.from_labels(path, small="keep").interfaces
+    """As problem files do: interfaces within the same budget as the pieces."""
+    return bounded(None, lambda: jn.Partition.from_labels(path, small="keep").interfaces, what=repr(path.name))
 
 
 @cache

@@ -367,7 +367,7 @@ def test_an_interrupted_solve_returns_what_it_has(chain: jn.Problem) -> None:
         {"rng": "lucky"},
         {"method": 7},
     ],
-    ids=str,
+    ids=lambda wrong: " and ".join(wrong) + type(next(reversed(wrong.values()))).__name__,
 )
 def test_wrong_options_are_refused_in_one_sentence(chain: jn.Problem, wrong: dict) -> None:
     with pytest.raises(jn.ModelError) as refused:
