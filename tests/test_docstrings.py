@@ -23,7 +23,9 @@ def named(name: str) -> Any:
 
 def parameters(one: Callable[..., Any]) -> list[str]:
     made = one.__init__ if inspect.isclass(one) else one
-    return [name for name in inspect.signature(made).parameters if name not in ("self", "deprecated")]
+    return [
+        name for name in inspect.signature(made).parameters if name not in ("self", "deprecated") and name[0] != "_"
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -17,8 +17,9 @@ warnings.simplefilter("ignore", jn.JumpnetWarning)
 events = []
 jax.monitoring.register_event_listener(lambda name, **_: events.append(name.rsplit("/", 1)[-1]))
 problem = jn.Problem(jn.Partition.chain([0.0, 0.5, 1.0]), f=1.0)
-found = jn.solve(problem, model=jn.models.CategoricalEmbedding(neurons=4), points=(30, 2, 1),
-                 optimizer=jn.optim.LevenbergMarquardt(steps=3), charts="box", verify=False)
+network = jn.Network(jn.models.CategoricalEmbedding(neurons=4), points=(30, 2, 1),
+                     optimizer=jn.optim.LevenbergMarquardt(steps=3), charts="box")
+found = jn.solve(problem, method=network, verify=False)
 found([[0.25]])
 misses, hits = events.count("cache_misses"), events.count("cache_hits")
 with jax.enable_x64(False):

@@ -117,7 +117,7 @@ def test_settings_of_a_file_are_those_of_solve(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("jumpnet.files.problemfile.solve", lambda problem, **options: given.update(options))
     read = read_as_file(text)
     read.solve()
-    assert (given["tol"], given["atol"], given["time_limit"], given["method"]) == (1e-5, 1e-9, 7.0, "fem")
+    assert (given["tol"], given["atol"], given["time_limit"], given["method"]) == (1e-5, 1e-9, 7.0, jn.FEM())
     read.with_settings(tol=1e-2, time_limit=3.0, seed=None).solve()
     assert (given["tol"], given["time_limit"], given["seed"]) == (1e-2, 3.0, 0)
     for wrong in ("-1", "0", "inf"):

@@ -104,7 +104,7 @@ def test_robin_conditions_on_a_part_with_two_coefficients():
 
 def test_networks_and_files_have_it_too(tmp_path):
     model = jn.models.CategoricalEmbedding(dim=1, neurons=10)
-    solution = jn.solve(layers(K=[1.0, 4.0]), model=model, tol=1e-4)
+    solution = jn.solve(layers(K=[1.0, 4.0]), method=jn.Network(model), tol=1e-4)
     q, x = 8 / 6, np.linspace(0.1, 2.9, 30)
     exact = np.where(x < 1, q * x / 2, 2 * q + 2 * q * (x - 1))
     assert np.abs(solution(x) - exact).max() < 1e-3

@@ -60,6 +60,7 @@ class ProblemFile:
         file: Its tables.
         builder: What made the problem of the tables.
         name: Its name without folder and ending.
+        origin: What it was read from; None of one made otherwise, which cannot be varied.
 
     Example:
         >>> from pathlib import Path

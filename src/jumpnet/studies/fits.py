@@ -92,15 +92,32 @@ class Observation:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Estimates: `values` and standard deviations `deviations` by name, and what they rest on.
+    """Estimates of parameters, and what they rest on, as `jn.fit` returns them.
 
-    Deviations are the largest of those at the estimate and at one of them to either side, along the direction that the
-    data determine least: sensitivities change. `covariance` and `correlation` are matrices at the estimate, in the
-    order of `values`. `noise` is the standard deviation of a measurement of weight 1: as given, or estimated from the
-    `residuals`. `singular_values` are those of the weighted Jacobian for parameters in units of their ranges, over the
-    noise: below 2, a combination of parameters is not determined; `undetermined` names its members. `correlated` are
-    pairs with their correlation. `on_bounds` names estimates at the end of their range. `starts` are all minima found,
-    best first: values and sum of squares. `solution` is that of the problem with the estimates.
+    Args:
+        values: The estimates, by name.
+        deviations: Their standard deviations: the largest of those at the estimate and at one of them to either side,
+            along the direction that the data determine least, as sensitivities change.
+        covariance: The matrix at the estimate, in the order of `values`.
+        correlation: The same, scaled.
+        noise: The standard deviation of a measurement of weight 1: as given, or estimated from the residuals.
+        residuals: Measured minus computed values, weighted.
+        singular_values: Those of the weighted Jacobian for parameters in units of their ranges, over the noise: below
+            2, a combination of parameters is not determined.
+        undetermined: The members of such combinations.
+        correlated: Pairs of parameters with their correlation, where it is high.
+        on_bounds: Estimates at the end of their range.
+        starts: All minima found, best first: values and sum of squares.
+        solution: That of the problem with the estimates.
+        converged: Whether the search ended at a minimum and the last solve converged.
+        solves: The number of problems that were solved.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> rod = jn.Problem(jn.Partition(jn.Interval(0, 1)), A="k", f=-1.0, constants={"k": 1.0})
+        >>> found = jn.fit(rod, {"k": (1, 0.1, 10)}, jn.Data([[0.5], [0.25]], [0.0625, 0.046875]))
+        >>> round(found.values["k"], 5), found.undetermined
+        (2.0, ())
     """
 
     values: Mapping[str, float]
@@ -175,16 +192,19 @@ def fit(
 ) -> Fit:
     """Parameters of a problem from measured values; estimates with standard deviations come back.
 
-    `problem` is a function of the parameters that returns a `Problem`, a `Problem` whose formulas use `constants`, or
-    what `jn.read_file` returns: parameters may be in coefficients, conditions, laws and shapes.
-    `unknown` maps their names to (start, low, high). Where both bounds are positive and differ by a factor of 100, the
-    logarithm is varied.
-    `data` is a `jn.Data(x, u)` or a list of such and of (quantity, value) or (quantity, value, weight), with quantities
-    as in `jn.sweep`: ("flux", "top"), ("mean", piece), or a function of the solution. Weights are the inverse of
-    relative standard deviations. A file has its own, `[[data]]`, unless others are given.
-    `noise` is the standard deviation of a value of weight 1; without it, it is estimated from the residuals.
-    `starts` begins the search at so many points of a low-discrepancy sequence in the bounds, the first where `unknown`
-    says. Further options are those of `jn.solve` (`tol` is 1e-7 unless given).
+    Args:
+        problem: A function of the parameters that returns a `Problem`, a `Problem` whose formulas use `constants`, or
+            what `jn.read_file` returns: parameters may be in coefficients, conditions, laws and shapes.
+        unknown: Their names to (start, low, high). Where both bounds are positive and differ by a factor of 100, the
+            logarithm is varied.
+        data: A `jn.Data(x, u)`, or a list of such and of (quantity, value) or (quantity, value, weight), with
+            quantities as in `jn.sweep`: ("flux", "top"), ("mean", piece), or a function of the solution. Weights are
+            the inverse of relative standard deviations. A file has its own, `[[data]]`, unless others are given.
+        noise: The standard deviation of a value of weight 1; without it, it is estimated from the residuals.
+        starts: The search begins at so many points of a low-discrepancy sequence in the bounds, the first where
+            `unknown` says.
+        seed: That of the solves, which is the same for all of them.
+        options: Those of `jn.solve` (`tol` is 1e-7 unless given).
 
     Returns:
         A `Fit`: `values`, `deviations`, `covariance`, `undetermined`, `correlated`, `profile(name)`, `solution`.

@@ -180,15 +180,30 @@ def _variables(dim: int) -> tuple[str, ...]:
 class NonlinearProblem:
     """An elliptic interface problem whose data may depend on u.
 
-    The arguments are those of `Problem`: formulas may use `u` besides x1, x2, ..., and callables take (x, u). So may
-    `A` (a number, formula or callable, or a matrix of these), `lam`, `f`, `g` of `Neumann`, `alpha` and `g` of `Robin`,
-    and `R` of `Jump`, for which u is the mean of both sides. Values on `Dirichlet` and `Periodic` sides, v and w do
-    not. The equation is div(A(x, u) grad u) - lam(x, u) u = f(x, u). Solve it with `jn.solve_nonlinear`.
+    The equation is div(A(x, u) grad u) - lam(x, u) u = f(x, u); `jn.solve_nonlinear` solves it. Formulas may use `u`
+    besides x1, x2, ..., and callables take (x, u). Values on `Dirichlet` and `Periodic` sides, v and w may not.
 
-    Example: `jn.NonlinearProblem(parts, A="1 + u", boundary={"left": jn.Dirichlet(0), "right": jn.Neumann("-u**4")})`.
+    Args:
+        partition: As in `Problem`.
+        A: A number, formula or callable, or a matrix of these.
+        lam: As in `Problem`, of u too.
+        f: As in `Problem`, of u too.
+        boundary: As in `Problem`; g of `Neumann`, alpha and g of `Robin` may depend on u.
+        jumps: As in `Problem`; R may depend on u, the mean of both sides.
+        exact: The solution, to measure errors.
+        sources: As in `Problem`.
+        K: As in `Problem`.
+        constants: As in `Problem`.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> ends = {"left": jn.Dirichlet(1), "right": jn.Neumann("-u**4")}  # radiation
+        >>> problem = jn.NonlinearProblem(jn.Partition(jn.Interval(0, 1)), A="1 + u", boundary=ends)
+        >>> jn.solve_nonlinear(problem, start=1.0).status.name
+        'CONVERGED'
     """
 
-    parts: Partition
+    partition: Partition
     A: Any = 1.0
     lam: Any = 0.0
     f: Any = 0.0
@@ -209,7 +224,7 @@ class NonlinearProblem:
 
     def about(self, state: State) -> Problem:
         """The linear problem about a state."""
-        parts, d = inputs.partition(self.parts), self.parts.dim
+        parts, d = inputs.partition(self.partition), self.partition.dim
         names = inputs.constants(self.constants, parts)
         lam, f = (self._each(given, what, names) for given, what in ((self.lam, "lam"), (self.f, "f")))
         sources = [_Reaction(lam[p], f[p], p, state) for p in range(parts.size)]
@@ -235,11 +250,11 @@ class NonlinearProblem:
             )
 
     def _each(self, given: Any, what: str, names: Mapping[str, float]) -> list[Dependent]:
-        listed = inputs.per_piece(given, self.parts, what)
-        return [Dependent.of(one, self.parts.dim, f"{what} in piece {p}", names) for p, one in enumerate(listed)]
+        listed = inputs.per_piece(given, self.partition, what)
+        return [Dependent.of(one, self.partition.dim, f"{what} in piece {p}", names) for p, one in enumerate(listed)]
 
     def _matrix(self, given: Any, piece: int, state: State, names: Mapping[str, float]) -> Any:
-        d, what = self.parts.dim, f"A in piece {piece}"
+        d, what = self.partition.dim, f"A in piece {piece}"
         if isinstance(given, TensorField):
             return given
         entries = [e for row in given for e in row] if inputs.is_list(given) else [given]
@@ -461,10 +476,18 @@ def solve_nonlinear(
 ) -> Solution:
     """Solve a problem whose data depend on u: linear problems one after the other, the last solution judged.
 
-    `start` is where to begin: a number, a formula or a callable, or one for each piece, or a solution. Where that is
-    too far from the solution, `continuation=("load", [0.1, 0.3, 1.0])` solves for these values of a constant of the
-    problem one after the other, each from the one before. Steps that grow are halved. `progress` is called with (step,
-    its size relative to the variation of u). Further options are those of `jn.solve`, which solves the linear problems.
+    Steps that grow are halved.
+
+    Args:
+        problem: A `jn.NonlinearProblem`.
+        start: Where to begin: a number, a formula or a callable, or one for each piece, or a solution.
+        tol: As in `jn.solve`.
+        atol: As in `jn.solve`.
+        continuation: Where the start is too far from the solution: `("load", [0.1, 0.3, 1.0])` solves for these values
+            of a constant of the problem one after the other, each from the one before.
+        verify: Whether the last solution is judged, by the problem linearised about it.
+        progress: Called with (step, its size relative to the variation of u).
+        options: Those of `jn.solve`, which solves the linear problems.
 
     Returns:
         A `Solution` whose `problem` is the linear one about itself: fluxes, balances and the judge's verdict are those
@@ -508,7 +531,7 @@ class _Run:
 
     def iterated(self, state: State, rough: bool = False) -> tuple[Solution, Iteration]:
         """The solution of the last linear problem, and the steps; with `rough`, to three digits only."""
-        parts = inputs.partition(self.problem.parts)
+        parts = inputs.partition(self.problem.partition)
         x, piece = parts.sample_interior(POINTS, seed=[0, int(Stream.TEST), 9], method="even")
         enough = COARSE if rough else ITERATED * self.goal.tol
         steps: list[float] = []
@@ -580,7 +603,7 @@ def _first(start: Any, problem: NonlinearProblem) -> State:
     """Where to begin."""
     if isinstance(start, Solution):
         return State([(1.0, start)])
-    parts = inputs.partition(problem.parts)
+    parts = inputs.partition(problem.partition)
     names = inputs.constants(problem.constants, parts)
     listed = inputs.per_piece(start, parts, "start")
     fields = [scalar_field(s, parts.dim, what=f"start in piece {p}", constants=names) for p, s in enumerate(listed)]

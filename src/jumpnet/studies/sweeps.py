@@ -31,9 +31,16 @@ MOST = 1_000_000
 class Span:
     """Values from `low` to `high`: `count` of them in a grid, or a range to sample from.
 
-    `scale` is "linear" or "log"; by default logarithmic where both ends are positive and differ by a factor of 100.
+    Args:
+        low: The lower end.
+        high: The upper end.
+        count: The number of values in a grid, at least 2.
+        scale: "linear" or "log"; by default logarithmic where both ends are positive and differ by a factor of 100.
 
-    Example: `jn.Span(1e-3, 1e4, 50)` has 50 values at equal ratios; `jn.Span(0, 1, 11).values()` is 0, 0.1, ..., 1.
+    Example:
+        >>> import jumpnet as jn
+        >>> jn.Span(1e-3, 1e3, 3).values().round(3).tolist(), jn.Span(0, 1, 3).values().tolist()
+        ([0.001, 1.0, 1000.0], [0.0, 0.5, 1.0])
     """
 
     low: float
@@ -78,10 +85,23 @@ class Case:
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """The table of a sweep: `parameters`, `values` and `errors` by name, `status` and `estimate` of each solve.
+    """The table of a sweep, one row for each solve, as `jn.sweep` returns it.
 
-    `errors` are judged (nan where nothing is known); values are nan where a problem was refused, which `messages` says.
-    `seconds` are those of the solves, and no part of the table.
+    Args:
+        parameters: Columns of the parameters, by name.
+        values: Columns of the quantities, by name; nan where a problem was refused, which `messages` says.
+        errors: Their errors, judged where the solution was; nan where nothing is known.
+        status: How each solve ended.
+        estimate: The estimated root mean square error of each.
+        messages: Sentences about problems that were refused, else empty.
+        seconds: What each solve took; no part of the table.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> rod = jn.Problem(jn.Partition(jn.Interval(0, 1)), A="k", f=-1.0, constants={"k": 1.0})
+        >>> table = jn.sweep(rod, {"k": [1, 2]}, {"mean": "mean"})
+        >>> len(table), table.ok, table.values["mean"].round(6).tolist()
+        (2, True, [0.083333, 0.041667])
     """
 
     parameters: Mapping[str, np.ndarray]
@@ -165,21 +185,25 @@ def sweep(
 ) -> Sweep:
     """Solve a family of problems for many values of its parameters; a table of quantities with errors comes back.
 
-    `problem` is a function of the parameters that returns a `Problem`, a `Problem` whose formulas use `constants`, or
-    what `jn.read_file` returns: then parameters are the file's constants, of coefficients and of shapes.
-    `vary` maps names to lists of values or `jn.Span(low, high, count)`. All combinations are solved, or with `samples`
-    so many points of a low-discrepancy sequence (Sobol's, shifted by `seed`) in the spans.
+    A worker that is killed costs its task some time; the table is the same, bit for bit.
 
-    `quantities` maps names to functions of the solution, or to "mean", ("mean", piece), ("integral", piece), ("energy",
-    piece), ("flux", part or (a, b)), ("value", point); of a file they are its own unless given. Those that are not
-    functions have errors: judged where the solution was (`verify=True` for always), else from its estimate if they can.
-
-    `workers` is the number of processes (None: one on each core). Functions are sent to them by name, so they belong
-    into a module or behind `if __name__ == "__main__"`. `cluster` is the address of a dask.distributed scheduler
-    instead. A worker that is killed costs its task some time; the table is the same, bit for bit.
-    `store` is a directory that keeps each result: the same call goes on where it was interrupted (`again=True` starts
-    anew). `progress=True` shows a bar with the time left; a function is called with (done, total, seconds left).
-    Further options are those of `jn.solve`.
+    Args:
+        problem: A function of the parameters that returns a `Problem`, a `Problem` whose formulas use `constants`, or
+            what `jn.read_file` returns: then parameters are the file's constants, of coefficients and of shapes.
+        vary: Names to lists of values or `jn.Span(low, high, count)`; all combinations are solved.
+        quantities: Names to functions of the solution, or to "mean", ("mean", piece), ("integral", piece), ("energy",
+            piece), ("flux", part or (a, b)), ("value", point); of a file they are its own unless given. Those that are
+            not functions have errors: judged where the solution was (`verify=True` for always), else from its estimate
+            if they can.
+        samples: So many points of a low-discrepancy sequence (Sobol's) in the spans, in place of all combinations.
+        seed: What shifts the sequence, and that of the solves.
+        workers: The number of processes (None: one on each core). Functions are sent to them by name, so they belong
+            into a module or behind `if __name__ == "__main__"`.
+        cluster: The address of a dask.distributed scheduler, in place of processes.
+        store: A directory that keeps each result: the same call goes on where it was interrupted.
+        again: True computes what is in the store once more.
+        progress: True shows a bar with the time left; a function is called with (done, total, seconds left).
+        options: Those of `jn.solve`.
 
     Returns:
         A `Sweep`: `columns()`, `write("a.csv")`, `plot()`.

@@ -427,7 +427,7 @@ def test_a_training_interrupted_before_its_first_step_can_be_saved_and_loaded(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(LevenbergMarquardt, "advance", interrupted)
-    found = jn.solve(chain, **UNJUDGED)
+    found = trained(jn.solve, chain, **UNJUDGED)
     assert found.status is Status.INTERRUPTED and len(found.history) == 0
     found.save(tmp_path / "a.jumpnet")
     assert np.array_equal(jn.load(tmp_path / "a.jumpnet").theta, found.theta)
