@@ -83,6 +83,14 @@ app = typer.Typer(
 
 LARGEST_SEED = 2**32 - 1  # as in problem files
 Directory = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Directory for the files.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", parser=_whole(1), metavar="N", help="Processes; by default one on each core."),
+]
+Cluster = Annotated[
+    str | None, typer.Option("--cluster", metavar="ADDRESS", help="Run on this dask.distributed scheduler instead.")
+]
+Again = Annotated[bool, typer.Option("--again", help="Compute also what is in the directory already.")]
 Seed = Annotated[
     int,
     typer.Option(
@@ -295,14 +303,9 @@ def sweep(
         ),
     ] = None,
     seed: Seed = 0,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", parser=_whole(1), metavar="N", help="Processes; by default one on each core."),
-    ] = None,
-    cluster: Annotated[
-        str | None, typer.Option("--cluster", metavar="ADDRESS", help="Run on this dask.distributed scheduler instead.")
-    ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Compute also what is in the directory already.")] = False,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
+    again: Again = False,
     tol: Annotated[
         float | None,
         typer.Option("--tol", parser=_positive, metavar="TOL", help="Instead of the file's."),
@@ -395,15 +398,10 @@ def reproduce(
     models: Annotated[
         str, typer.Option("--models", help="Those of CE, SE, OH, separate, plain, solve, FEM, FVM to run, with commas.")
     ] = "",
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", parser=_whole(1), metavar="N", help="Processes; by default one on each core."),
-    ] = None,
-    cluster: Annotated[
-        str | None, typer.Option("--cluster", metavar="ADDRESS", help="Run on this dask.distributed scheduler instead.")
-    ] = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
     quick: Annotated[bool, typer.Option("--quick", help="Both settings, reduced: a few minutes.")] = False,
-    again: Annotated[bool, typer.Option("--again", help="Compute also what is in the directory already.")] = False,
+    again: Again = False,
     stored: Annotated[
         bool,
         typer.Option("--stored", help="Compute nothing: write the page about the directory's and the recorded trials."),

@@ -9,7 +9,6 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
+from training import trained
 
 import jumpnet as jn
 from jumpnet.engines.network import checkpoint
@@ -37,18 +37,6 @@ OPTIMIZERS = {
 }
 
 pytestmark = pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
-
-
-def trained(call: Any, *given: Any, **options: Any) -> jn.Solution:
-    """What `jn.solve` or `jn.approximate` returns for options of a network beside those of the call."""
-    names = [one.name for one in fields(jn.Network)]
-    network = jn.Network(**{name: options.pop(name) for name in names if name in options})
-    return call(*given, method=network, **options)
-
-
-@pytest.fixture(scope="module")
-def chain() -> jn.Problem:
-    return jn.manufactured(jn.Partition.chain([0.0, 0.6, 1.0]), ["x**2", "exp(x)"], A=[1.0, 10.0])
 
 
 @pytest.fixture(scope="module")

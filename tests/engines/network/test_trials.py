@@ -3,12 +3,12 @@
 import _thread
 import itertools
 import threading
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import pytest
 import threadpoolctl
+from training import trained
 
 import jumpnet as jn
 from jumpnet.engines.progress import _Course
@@ -21,18 +21,6 @@ OPTIONS: dict[str, Any] = {
     "points": (50, 2, 1),
 }
 pytestmark = pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
-
-
-def trained(call: Any, *given: Any, **options: Any) -> jn.Solution:
-    """What `jn.solve` or `jn.approximate` returns for options of a network beside those of the call."""
-    names = [one.name for one in fields(jn.Network)]
-    network = jn.Network(**{name: options.pop(name) for name in names if name in options})
-    return call(*given, method=network, **options)
-
-
-@pytest.fixture(scope="module")
-def chain() -> jn.Problem:
-    return jn.manufactured(jn.Partition.chain([0.0, 0.6, 1.0]), ["x**2", "exp(x)"], A=[1.0, 10.0])
 
 
 @pytest.fixture(scope="module")
