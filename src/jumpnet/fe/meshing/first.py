@@ -10,7 +10,7 @@ from jumpnet.fe.meshing.contours import drawn
 from jumpnet.fe.meshing.curving import curved as curved_by_levels
 from jumpnet.fe.meshing.fitting import fitted
 from jumpnet.fe.meshing.implicit import implicit_mesh
-from jumpnet.fe.meshing.mesher import MeshingError, apart
+from jumpnet.fe.meshing.mesher import MeshingError, PATIENCE, apart
 from jumpnet.fe.meshing.proximity import narrow
 from jumpnet.fe.meshing.shapes import has_solid
 from jumpnet.fe.simplex import gauss
@@ -39,9 +39,9 @@ SMOOTH = (Ball, Ellipsoid)
 def first_mesh(problem: Problem, size: float, order: int, seconds: float = np.inf) -> Mesh:
     """A mesh with elements of about `size`, curved to `order` or half of it; GeometryError where none can be made.
 
-    Or where none is there after some seconds, of which each attempt has what is left.
+    Or where none is there after some seconds (two minutes at most), of which each attempt has what is left.
     """
-    until = time.monotonic() + seconds
+    until = time.monotonic() + min(seconds, PATIENCE)
     parts = problem.partition
     kinds = {name: condition.kind for name, condition in problem.boundary.items()}
     axes = [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
