@@ -10,7 +10,7 @@ from jumpnet.fe.meshing.contours import drawn
 from jumpnet.fe.meshing.curving import curved as curved_by_levels
 from jumpnet.fe.meshing.fitting import fitted
 from jumpnet.fe.meshing.implicit import implicit_mesh
-from jumpnet.fe.meshing.mesher import MeshingError, PATIENCE, apart
+from jumpnet.fe.meshing.mesher import PATIENCE, MeshingError, apart
 from jumpnet.fe.meshing.proximity import narrow
 from jumpnet.fe.meshing.shapes import has_solid
 from jumpnet.fe.simplex import gauss
