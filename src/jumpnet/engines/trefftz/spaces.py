@@ -17,7 +17,7 @@ from jumpnet.engines.trefftz.operator_type import NEITHER, OperatorType, operato
 from jumpnet.engines.trefftz.options import Trefftz
 from jumpnet.engines.trefftz.reflections import is_periodic
 from jumpnet.engines.trefftz.trial_space import OUTSIDE, BasisBlock, TrialSpace
-from jumpnet.geometry.cells.surroundings import Surroundings
+from jumpnet.geometry.cells.power_diagram import PowerDiagram
 from jumpnet.geometry.checks import Bounds
 from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.models import FrozenModel, Harmonics, RandomFeatures
@@ -77,7 +77,7 @@ def _each_once(blocks: Sequence[BasisBlock]) -> tuple[BasisBlock, ...]:
     return tuple(kept)
 
 
-def _cut_between_holes(problem: Problem, types: Sequence[OperatorType], most: int) -> Surroundings | None:
+def _cut_between_holes(problem: Problem, types: Sequence[OperatorType], most: int) -> PowerDiagram | None:
     """The cells of a piece with many holes, if there is one and it can be cut."""
     parts = problem.partition
     if parts.dim != 2 or any(is_periodic(problem)):
@@ -86,12 +86,12 @@ def _cut_between_holes(problem: Problem, types: Sequence[OperatorType], most: in
         if operator.harmonic and len(parts.holes(piece)) > 1:
             corners = sum(piece in corner.pieces for corner in corners_of(parts) if OUTSIDE not in corner.pieces)
             if len(parts.holes(piece)) + corners > most:
-                return Surroundings.of(parts, piece)
+                return PowerDiagram.of(parts, piece)
     return None
 
 
 def _surrounding(
-    problem: Problem, cut: Surroundings, types: Sequence[OperatorType], degree: int, order: int, images: bool
+    problem: Problem, cut: PowerDiagram, types: Sequence[OperatorType], degree: int, order: int, images: bool
 ) -> Iterator[BasisBlock]:
     """The functions of each cell between holes: its own, and poles in the holes that it surrounds or touches."""
     parts, piece = problem.partition, cut.map.piece

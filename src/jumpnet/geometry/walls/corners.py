@@ -9,7 +9,7 @@ import numpy as np
 
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.partition import Partition
-from jumpnet.geometry.quadrature.lines import Path
+from jumpnet.geometry.quadrature.curve_quadrature import Path
 from jumpnet.geometry.walls.sides import path_of_wall
 
 # Points no farther apart than this, relative to the domain, are one; directions that differ by less are the same.

@@ -110,14 +110,14 @@ class Lines(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Surroundings:
+class PowerDiagram:
     """The cells of a piece with many holes: `map.cell` is the cell of each hole, in the order of partition.holes."""
 
     partition: Partition
     map: PowerMap
 
     @staticmethod
-    def of(partition: Partition, piece: int) -> Surroundings | None:
+    def of(partition: Partition, piece: int) -> PowerDiagram | None:
         """The cells; None where circles about the holes overlap, so that no straight cut runs between them."""
         from scipy.spatial import KDTree
 
@@ -130,7 +130,7 @@ class Surroundings:
             return None
         # The first cell has the number of the piece, the others follow those of the other pieces.
         cell = np.r_[piece, partition.size + np.arange(len(center) - 1)]
-        return Surroundings(partition, PowerMap(piece, partition.size, center, radius, cell))
+        return PowerDiagram(partition, PowerMap(piece, partition.size, center, radius, cell))
 
     @property
     def size(self) -> int:
