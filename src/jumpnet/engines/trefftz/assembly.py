@@ -32,12 +32,12 @@ from jumpnet.rows import (
     weigh,
 )
 
-# Families with a held-out residual above this part of the largest get more features.
+# Marking: conditions with a held-out residual above this part of the largest (heuristic).
 LARGE = 0.05
 # Points at which successive levels are compared.
 COMPARED = 400
-# How much heavier the equation counts inside a piece whose source polynomials answer: else they meet conditions at the
-# expense of the equation.
+# The weight of the equation inside a piece whose particular solution is sought among polynomials: with less, they fit
+# the boundary conditions at the expense of the equation (heuristic).
 INSIDE = 100.0
 # Unknowns that a particular solution counts as for the number of collocation points: the source may be uneven.
 PER_PARTICULAR = 60

@@ -2,8 +2,8 @@
 
 Where A is constant and there is no source, the features solve the equation exactly: harmonic functions after the
 linear map that makes A the identity, growing ones and poles in the holes. Elsewhere they are polynomials. Each block
-has a degree of its own, which the adaptive loop raises where residuals are large. A piece with many holes is cut
-between them into cells that know the holes near them only.
+has a degree of its own, which the adaptive loop raises where residuals are large. A piece with many holes is split
+into cells between them, whose functions depend on the neighbouring holes only.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,15 +23,12 @@ from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.models import FrozenModel, Harmonics, RandomFeatures
 from jumpnet.problem import Problem
 
-# Where the first attempt starts; smooth pieces need about twice as much for 1e-8.
-FIRST_DEGREE = 6
-
 
 def first_space(problem: Problem, options: Trefftz = Trefftz()) -> TrialSpace:
     """The features to start with: poles in the holes of pieces whose equation they solve, where they cost little."""
     types = operator_types(problem)
     orders = [FIRST_ORDER if one.harmonic and "multipoles" in options.enrichments else 0 for one in types]
-    space = _space(problem, types, "legendre", FIRST_DEGREE, orders, options)
+    space = _space(problem, types, "legendre", options.first_degree, orders, options)
     for name in options.enrichments:
         space = space.with_blocks(ENRICHMENTS[name].begin(problem, space))
     return space

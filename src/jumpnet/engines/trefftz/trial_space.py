@@ -26,14 +26,14 @@ LARGEST = 1500
 
 
 class Strings(Protocol):
-    """Sets of poles, ever larger ones."""
+    """A sequence of sets of poles of increasing size."""
 
     def count(self, wanted: int) -> int:
-        """How many poles the smallest set has that has so many; the largest has fewer if there is none."""
+        """The size of the smallest set with at least the wanted number of poles, or of the largest set."""
         ...
 
     def family(self, count: int) -> Family:
-        """The functions of the set with so many poles."""
+        """The functions of the set of a given size."""
         ...
 
 
