@@ -85,11 +85,13 @@ class Case:
     run: str = ""
 
 
-_families: dict[str, Family] = {}  # in a worker: that of the sweep it works for
+# In a worker: the family of the sweep it works for, as its first case brought it. Later cases come as new copies of the
+# family, which would have to survey their geometry again.
+_families: dict[str, Family] = {}
 
 
 def _known(case: Case) -> Family:
-    """The family of a case; in a worker that of its first case, which knows its geometry by now."""
+    """The family of a case, the one that this process has by now."""
     if case.run not in _families:
         _families.clear()
         _families[case.run] = case.family
@@ -368,7 +370,7 @@ def _parquet(columns: dict[str, Any]) -> bytes:
         import pyarrow.parquet  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise ModelError(
-            "Parquet needs pyarrow, which is not installed; pip install pyarrow, or write a .csv."
+            "a .parquet file needs pyarrow, which is not installed; pip install 'jumpnet[parquet]' adds it, or write a .csv."
         ) from None
     sink = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(pyarrow.table(columns), sink)

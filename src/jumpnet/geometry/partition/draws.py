@@ -1,6 +1,6 @@
 """Points that were drawn before, kept: problems on one partition, as those of a sweep, ask for the same again."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -22,11 +22,11 @@ class Draws:
         return Draws, ()
 
     def get(self, what: tuple[Hashable, ...], count: int, seed: Seed, draw: Callable[[], Drawn]) -> Drawn:
-        """What was drawn for these arguments, or is drawn now; a generator as seed is drawn from each time."""
-        words = (seed,) if isinstance(seed, int) else seed
-        if isinstance(words, np.random.SeedSequence | np.random.Generator) or count > LARGEST:
+        """What was drawn for these arguments, or is drawn now; only whole numbers as seeds are remembered."""
+        words = _words(seed)
+        if words is None or count > LARGEST:
             return draw()
-        key = (*what, count, tuple(int(word) for word in words))
+        key = (*what, count, words)
         found = self._kept.get(key)
         if found is None:
             found = draw()
@@ -34,3 +34,12 @@ class Draws:
                 self._kept.pop(next(iter(self._kept)), None)
             self._kept[key] = found
         return tuple(part.copy() for part in found)  # pyright: ignore[reportReturnType]
+
+
+def _words(seed: Seed) -> int | tuple[int, ...] | None:
+    """A seed of whole numbers as a key; None for any other: a generator draws on each time."""
+    if isinstance(seed, int | np.integer):
+        return int(seed)
+    if isinstance(seed, Sequence) and all(isinstance(word, int | np.integer) for word in seed):
+        return tuple(int(word) for word in seed)
+    return None
