@@ -54,17 +54,19 @@ def test_a_third_is_put_aside_by_the_draw():
     assert parts[0] + parts[1] == parts[2] == len(CASES)
 
 
-def test_every_problem_builds_or_is_refused_in_one_sentence():
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.slow)])
+def test_problems_build_or_are_refused_in_one_sentence(step: int):
+    """Every fifth, and (slow) all."""
     refused = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for case in CASES:
+        for case in CASES[::step]:
             try:
                 case.build()
             except JumpnetError as error:
                 refused.append(case.name)
                 assert "\n" not in str(error)
-    assert refused == ["hot band of half width 0.0001"]  # narrower than the survey of the boundary
+    assert set(refused) <= {"hot band of half width 0.0001"}  # narrower than the survey of the boundary
 
 
 @pytest.mark.parametrize("name", SAMPLE)

@@ -23,7 +23,8 @@ PAGES = [
     "docs/files.md",
     "docs/exchange.md",
     "docs/studies.md",
-    *(f"docs/tutorials/{name}.md" for name in ("image", "trust", "speed", "extending", "researcher")),
+    *(f"docs/tutorials/{name}.md" for name in ("trust", "speed", "extending")),
+    *(pytest.param(f"docs/tutorials/{name}.md", marks=pytest.mark.slow) for name in ("image", "researcher")),
 ]
 
 

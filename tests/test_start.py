@@ -68,15 +68,21 @@ def test_names_are_found_and_listed() -> None:
 @pytest.mark.skipif(not _compiled.reliable(), reason="JAX does not load compiled code back on this machine")
 def test_a_second_process_compiles_nothing_and_computes_the_same(tmp_path: Path) -> None:
     first, second = (run(SOLVE, JUMPNET_CACHE=str(tmp_path)) for _ in range(2))
-    off = run(SOLVE, JUMPNET_CACHE="off")
     compiled, found = int(first[0]), int(second[1])
     assert compiled > 0 and first[1] == "0", "the first process finds nothing"
     assert second[0] == "0" and found == compiled, "the second one finds everything"
-    assert off[:2] == ["0", "0"]
-    assert first[2] == second[2] == off[2] == "0", "the user's own programs are not kept"
-    assert first[3] == second[3] == off[3], "the same bits"
+    assert first[2] == second[2] == "0", "the user's own programs are not kept"
+    assert first[3] == second[3], "the same bits"
+    assert len(list(tmp_path.glob("*/*-cache"))) == compiled
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not _compiled.reliable(), reason="JAX does not load compiled code back on this machine")
+def test_without_a_cache_and_with_a_damaged_one_the_bits_are_the_same(tmp_path: Path) -> None:
+    first, off = run(SOLVE, JUMPNET_CACHE=str(tmp_path)), run(SOLVE, JUMPNET_CACHE="off")
+    assert off[:3] == ["0", "0", "0"] and first[3] == off[3]
     files = list(tmp_path.glob("*/*-cache"))
-    assert len(files) == compiled
+    compiled = len(files)
     for path in files:  # as a killed process left them once; JAX complained about them for ever after
         os.truncate(path, path.stat().st_size // 2)
     mended = run(SOLVE, JUMPNET_CACHE=str(tmp_path))

@@ -4,6 +4,9 @@ Every message is one sentence or two: what was given, what is wanted, what to do
 exits with code 2; whatever else is raised is a fault of ours, and code 3.
 """
 
+import sys
+import warnings
+
 
 class JumpnetError(ValueError):
     """The user's input cannot be used as it is; the message says how to mend it.
@@ -102,3 +105,11 @@ class JumpnetWarning(UserWarning):
         >>> warnings.simplefilter("error", jn.JumpnetWarning)  # whoever wants an exception instead
         >>> warnings.resetwarnings()
     """
+
+
+def warn(message: str, kind: type[Warning] = JumpnetWarning) -> None:
+    """A warning that points at the first line outside the package."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "jumpnet":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, kind, stacklevel=level)

@@ -1,4 +1,4 @@
-"""Trials on a dask.distributed scheduler with two workers on loopback, one of which is killed in mid-run."""
+"""Trials on a dask.distributed scheduler: in this process, and (slow) with two workers, one of which is killed."""
 
 import json
 import os
@@ -48,6 +48,17 @@ def cluster(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")  # sockets and loops of dask's own, closed late
+def test_a_cluster_computes_what_this_process_computes(tmp_path):
+    from distributed import LocalCluster
+
+    trials = Reproduction(Wanted(("fa1",), ("SE",), trials=2, steps=3), Store(tmp_path / "trials")).trials
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+        there = {trial.name: record["l2"] for trial, record in running.on_cluster(trials, cluster.scheduler_address)}
+    assert there == {trial.name: record["l2"] for trial, record in running.in_turn(trials)} and len(there) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
 def test_a_worker_killed_in_mid_run_loses_nothing(cluster, tmp_path):
     address, workers = cluster
     wanted = Wanted(("fa1",), ("SE",), trials=4, steps=10)

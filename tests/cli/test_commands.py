@@ -7,8 +7,10 @@ import sys
 from dataclasses import replace
 
 import pytest
+from typer.testing import CliRunner
 
 import jumpnet as jn
+from jumpnet.cli.app import app
 from jumpnet.cli.session import Session
 from jumpnet.experiments.examples import EXAMPLES
 from jumpnet.solving import choice
@@ -190,9 +192,7 @@ def test_results_for_scripts(jumpnet, saved, elsewhere):
 def test_the_shell_completes_commands_and_examples():
     def completed(words: str) -> str:
         asked = {"_JUMPNET_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
-        code = "import sys; sys.argv[0] = 'jumpnet'; from jumpnet.cli import main; main()"
-        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | asked)
-        return ran.stdout
+        return CliRunner().invoke(app, [], env=asked, prog_name="jumpnet").stdout
 
     assert completed("jumpnet so").split() == ["solve"]
     assert "pde4" in completed("jumpnet examples pde").split()

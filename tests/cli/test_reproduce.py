@@ -43,11 +43,23 @@ def test_a_table(jumpnet, elsewhere):
     assert "to compute" not in more.stdout and "2 step limit" in (elsewhere / "out/reproduction.md").read_text()
 
 
-def test_every_experiment_reduced(jumpnet, elsewhere):
-    result = jumpnet("reproduce", "all", "--quick", "--models", "CE", *SHORT)
+@pytest.mark.parametrize(
+    ("tables", "figures"),
+    [
+        (("fa1", "maps"), {"maps-fa1.png"}),
+        pytest.param(
+            (*NAMES, *STUDIES),
+            {"optimizers.png", "maps-pde2-domain.png", "maps-fa1.png", "embedding-fa2-D2.png"},
+            marks=pytest.mark.slow,
+        ),
+    ],
+    ids=["two", "all"],
+)
+def test_experiments_reduced(jumpnet, elsewhere, tables, figures):
+    result = jumpnet("reproduce", *tables, "--quick", "--models", "CE", *SHORT)
     assert result.exit_code == 0, result.stderr
     lines = list(csv.DictReader((elsewhere / "out/reproduction.csv").read_text().splitlines()))
-    assert {line["table"] for line in lines} == {*NAMES, *STUDIES}
+    assert {line["table"] for line in lines} == set(tables)
     assert {line["setting"] for line in lines} == {"default", "faithful"} and all(line["L2"] for line in lines)
     page = (elsewhere / "out/reproduction.md").read_text()
     shown = set(re.findall(r"\(reproduction/(.*?)\)", page))
@@ -57,7 +69,7 @@ def test_every_experiment_reduced(jumpnet, elsewhere):
         and "ratio" not in page
         and "2.3e-09" not in page
     )
-    assert {"optimizers.png", "maps-pde2-domain.png", "maps-fa1.png", "embedding-fa2-D2.png"} <= shown
+    assert figures <= shown
 
 
 def test_interrupted_what_is_done_is_kept(jumpnet, monkeypatch, elsewhere):
@@ -92,6 +104,7 @@ class Fatal:
         return os._exit, (9,)
 
 
-def test_a_worker_that_dies_is_said_in_one_sentence():
+def test_a_worker_that_dies_is_said_in_one_sentence(monkeypatch):
+    monkeypatch.setattr("jumpnet.studies.running.BREAKS", 0)  # each try starts a process
     with pytest.raises(running.WorkerError, match="what was done is kept"):
         list(running.in_processes([Fatal()], 1))  # pyright: ignore[reportArgumentType]

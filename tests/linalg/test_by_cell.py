@@ -43,10 +43,13 @@ def rows_of(name: str) -> tuple[int, Rows, int]:
 @pytest.mark.parametrize(
     "model, problem",
     [
-        *((model, "star") for model in MODELS if model != "CE"),
+        *((model, "star") for model in ("CE, D = 2", "nonlinear", "OH", "separate")),
         ("OH", "chain"),
         ("OH", "board"),
-        *(pytest.param(*case, marks=pytest.mark.slow) for case in (("CE", "star"), ("separate", "board"))),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (("CE", "star"), ("deep", "star"), ("separate", "board"))
+        ),
     ],
 )
 def test_the_step_by_cell_is_the_dense_one(model: str, problem: str, damping: float) -> None:

@@ -77,6 +77,12 @@ def test_constants_reach_every_formula():
     np.testing.assert_array_equal(problem.exact_values(X[:2], np.array([0, 1])), [7.0, 0.25])
 
 
+def test_the_old_keyword_parts_is_accepted_with_a_warning():
+    with pytest.warns(DeprecationWarning, match="write partition=") as told:
+        problem = Problem(parts=PARTS, A=2.0)
+    assert problem.A[0].value(np.zeros((1, 2)))[0, 0, 0] == 2.0 and told[0].filename == __file__
+
+
 def test_each_boundary_part_has_its_own_condition():
     problem = Problem(
         PARTS,

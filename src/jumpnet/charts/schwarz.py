@@ -20,7 +20,7 @@ from scipy.linalg import solve_triangular
 ACCURACY, MOST = 1e-12, 640
 # Support points to begin with; each step adds this part of them.
 FIRST, STEP = 12, 0.25
-# So many steps without a better approximation end it, once it is one at all.
+# Steps without a better approximation after which AAA ends, once the error is below ROUGH.
 PATIENCE, ROUGH = 3, 0.1
 # Poles farther away than this, in radii of the curve, are no use: polynomials do the same. Nor are those that add less
 # than a few of the approximation's errors, or nearer to the curve than its points are to each other (Froissart

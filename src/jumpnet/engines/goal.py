@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from jumpnet.errors import ModelError
 
-# Values are known to so many digits of their size, however small their variation is.
+# Rounding errors of values, relative to their size; the variation may be smaller.
 ROUNDING_OF_VALUES = 1e-13
 
 

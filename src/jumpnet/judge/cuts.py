@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from jumpnet.geometry.cells.surroundings import Surroundings
+from jumpnet.geometry.cells.power_diagram import PowerDiagram
 from jumpnet.geometry.quadrature.regions import unit_gauss
 from jumpnet.models.frozen import Frozen
 from jumpnet.problem import Problem
@@ -41,7 +41,7 @@ def cut_defects(solution: Solution, problem: Problem, longest: float) -> CutDefe
     network = solution.network
     if not isinstance(network, Frozen) or network.cells is None or problem.dim != 2:
         return None
-    lines = Surroundings(problem.partition, network.cells).lines
+    lines = PowerDiagram(problem.partition, network.cells).lines
     start, end = lines.start, lines.end
     length = np.linalg.norm(end - start, axis=1)
     parts = np.maximum(1, np.ceil(length / longest)).astype(int)

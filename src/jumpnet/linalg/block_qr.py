@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 
 from jumpnet.linalg.ordering import Turn, dissected, minimum_degree
 
-# Elimination by cell has smaller matrices, on which LAPACK is slower; it must save so much to be worth it.
+# Elimination by cell has smaller matrices, on which LAPACK is slower; the factor that it must save to be used.
 WORTH_IT = 0.6
 # What handling one cell costs beside its arithmetic, in floating-point operations of a dense factorisation.
 OVERHEAD = 1e6

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, get_type_hints
 from jumpnet.errors import SolutionError
 from jumpnet.guard.text import clean, shorten
 
-# No model has so many functions, neurons or cells; a file that says more would keep its reader busy for ever.
+# The largest number of functions, neurons or cells that a file may state: reading more would not end.
 LARGEST = 100_000
 # Characters of a name of ours, such as that of a family of equations; nesting and integers in notes.
 LONGEST, DEEPEST, LARGEST_NUMBER = 1000, 8, 2**64

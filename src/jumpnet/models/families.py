@@ -21,7 +21,7 @@ from jumpnet.rows import Sites
 
 
 class Family(Protocol):
-    """Some functions of so many coordinates."""
+    """A finite family of functions of given coordinates."""
 
     @property
     def inputs(self) -> int: ...

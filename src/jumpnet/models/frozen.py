@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from jumpnet.charts import Atlas, Chart
-from jumpnet.geometry.cells.surroundings import PowerMap
+from jumpnet.geometry.cells.power_diagram import PowerMap
 from jumpnet.linalg.block_qr import ByCell, Pattern
 from jumpnet.models.families import Family
 from jumpnet.rows import Rows, Sites

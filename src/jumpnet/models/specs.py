@@ -25,7 +25,7 @@ class Model(Protocol):
     """A kind of network, before the number of inputs and cells is known."""
 
     def network(self, inputs: int, cells: int) -> Network:
-        """The network on so many coordinates and cells."""
+        """The network on a number of coordinates and cells."""
         ...
 
 
@@ -52,7 +52,7 @@ class CategoricalEmbedding:
             activation(self.squash)
 
     def network(self, inputs: int, cells: int) -> Network:
-        """The network on so many coordinates and cells."""
+        """The network on a number of coordinates and cells."""
         dim = suggested_dim(cells) if self.dim == "auto" else self.dim
         if self.encoding is not None:
             frozen = np.array(self.encoding, float)
@@ -92,7 +92,7 @@ class ScalarEncoding:
         _check_labels(self.labels)
 
     def network(self, inputs: int, cells: int) -> Network:
-        """The network on so many coordinates and cells."""
+        """The network on a number of coordinates and cells."""
         return Shallow(inputs, cells, 1, self.neurons, self.activation, None, _scalar(self.labels, cells))
 
 
@@ -107,7 +107,7 @@ class OneHot:
         _check(self.neurons, self.activation)
 
     def network(self, inputs: int, cells: int) -> Network:
-        """The network on so many coordinates and cells."""
+        """The network on a number of coordinates and cells."""
         return Shallow(inputs, cells, cells, self.neurons, self.activation, None, _frozen(np.eye(cells)))
 
 
@@ -122,7 +122,7 @@ class Unlabelled:
         _check(self.neurons, self.activation)
 
     def network(self, inputs: int, cells: int) -> Network:
-        """The network on so many coordinates."""
+        """The network on a number of coordinates."""
         return Shallow(inputs, cells, 0, self.neurons, self.activation, None, ())
 
 
@@ -137,7 +137,7 @@ class Separate:
         _check(self.neurons, self.activation)
 
     def network(self, inputs: int, cells: int) -> Network:
-        """The networks on so many coordinates and cells."""
+        """The networks on a number of coordinates and cells."""
         return PerCell(Shallow(inputs, 1, 0, self.neurons, self.activation, None, ()), cells)
 
 
@@ -162,7 +162,7 @@ class Deep:
         _check_labels(self.labels)
 
     def network(self, inputs: int, cells: int) -> Network:
-        """The network on so many coordinates and cells."""
+        """The network on a number of coordinates and cells."""
         frozen = None if self.labels is None else _scalar(self.labels, cells)
         dim = self.dim if frozen is None else 1
         return FullyConnected(inputs, cells, dim, tuple(self.widths), self.activation, self.residual, frozen)

@@ -5,7 +5,7 @@ from typing import Any
 
 from jumpnet.charts import Chart, chart_from_spec
 from jumpnet.errors import SolutionError
-from jumpnet.geometry.cells.surroundings import PowerMap
+from jumpnet.geometry.cells.power_diagram import PowerMap
 from jumpnet.models.activations import activation
 from jumpnet.models.checked import finite, from_fields, whole
 from jumpnet.models.connected import FullyConnected

@@ -16,8 +16,8 @@ from jumpnet.rows import Sites
 
 # The tolerance for integer exponents; the smallest radius at which functions are evaluated.
 WHOLE, TINY = 1e-9, 1e-200
-# The integral along a cut is a sum of poles, the trapezoidal rule's in log t: from so small a t on, and with an error
-# of exp(-DIGITS). The sum is as harmonic as the integral, so only its behaviour at the corner must be right.
+# The integral along a cut is a sum of poles by the trapezoidal rule in log t, from log t = -NEAREST on; its error is
+# exp(-DIGITS). The sum is as harmonic as the integral, so only its behaviour at the corner must be right.
 NEAREST, DIGITS = 33.0, 31.0
 # Farther away than this, in parts of the cut, the poles that are a twentieth as near need not be told apart.
 FAR = 0.2

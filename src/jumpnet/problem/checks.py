@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jumpnet.errors import JumpnetWarning, ProblemError
+from jumpnet.errors import ProblemError, warn
 from jumpnet.fields import point
 from jumpnet.fields.tensor import GivenDivergence
 from jumpnet.problem.conditions import Array
@@ -64,7 +62,7 @@ def _check_pieces(problem: Problem) -> bool:
             _check_exact(problem, piece, x)
     if negative:
         piece, value, where = min(negative, key=lambda item: item[1])
-        _warn(
+        warn(
             f"lam is negative in {len(negative)} of {parts.size} pieces, e.g. {value:.4g} in piece "
             f"{piece} at "
             f"{point(where)}; the problem may have no unique solution."
@@ -140,7 +138,7 @@ def _check_boundary(problem: Problem) -> bool:
         kind, alpha, _ = problem.boundary_data(part, x, normals, labels)
         fixed = fixed or bool(alpha.any())
         if kind == "robin" and (alpha < 0).any():
-            _warn(
+            warn(
                 f"alpha of Robin on {part!r} is negative, {alpha.min():.4g} at "
                 f"{point(x[int(np.argmin(alpha))])}; "
                 "the problem may have no unique solution."
@@ -158,14 +156,6 @@ def _check_interfaces(problem: Problem) -> None:
                 f"R on interface {interface.pair} is negative, {R.min():.4g} at {point(x[int(np.argmin(R))])}; a "
                 "contact resistance is zero or more."
             )
-
-
-def _warn(message: str) -> None:
-    """A JumpnetWarning that points at the first line outside the package."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "jumpnet":
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, JumpnetWarning, stacklevel=level)
 
 
 def _matrix(matrix: Array) -> str:

@@ -28,6 +28,7 @@ from jumpnet.problem.conditions import (
     Neumann,
     Robin,
 )
+from jumpnet.problem.deprecated import partition_once_parts
 from jumpnet.problem.potential import partition_coefficients
 from jumpnet.problem.problem import Problem
 
@@ -118,6 +119,7 @@ def normal_flux(u: Field, A: TensorField, x: Array, normals: Array) -> Array:
     return np.einsum("ni,nij,nj->n", normals, A.value(x), u.gradient(x))
 
 
+@partition_once_parts
 def manufactured(
     partition: Partition,
     u: Any,

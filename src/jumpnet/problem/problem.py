@@ -30,6 +30,7 @@ from jumpnet.problem.conditions import (
     Labels,
     Pair,
 )
+from jumpnet.problem.deprecated import partition_once_parts
 from jumpnet.problem.sources import Data, Measured, PointSource, Singular, measured, one_number, point_sources
 
 
@@ -81,6 +82,7 @@ class Problem:
     K: tuple[float, ...]
     given: Mapping[str, Any]
 
+    @partition_once_parts
     def __init__(
         self,
         partition: Partition,

@@ -20,7 +20,7 @@ import numpy as np
 
 from jumpnet.fields import Values
 from jumpnet.fields.tensor import GivenDivergence, ScalarTensor, TensorField
-from jumpnet.geometry.partition.tracing import Pair
+from jumpnet.geometry.partition.interface_detection import Pair
 from jumpnet.geometry.randomness import EvenlySpread
 from jumpnet.problem.looks import Look, finite_values, key_of, look_at, quietly, raw_values
 from jumpnet.problem.places import ORDINARY, Notes, Places, chosen

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jumpnet.fields import ConstantField, Values
-from jumpnet.geometry.partition.tracing import Pair, Trace
+from jumpnet.geometry.partition.interface_detection import Pair, Trace
 from jumpnet.geometry.quadrature.sheets import Sheet, sheet_of
 from jumpnet.geometry.randomness import EvenlySpread
 from jumpnet.problem.conditions import BoundaryData, GivenOnBoundary, GivenOnInterface, JumpData

@@ -15,6 +15,7 @@ from jumpnet.errors import ModelError
 from jumpnet.geometry import Partition
 from jumpnet.optim import Status
 from jumpnet.problem import Problem, inputs
+from jumpnet.problem.deprecated import partition_once_parts
 from jumpnet.solution import Solution
 from jumpnet.solving.choice import answered, chosen
 from jumpnet.solving.methods import Auto, Deprecated, Method, engine_of, resolved
@@ -86,6 +87,7 @@ def solve(
     return found
 
 
+@partition_once_parts
 def approximate(
     partition: Partition,
     u: Any,

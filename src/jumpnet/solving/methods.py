@@ -1,6 +1,5 @@
 """What `method=` may be: a name, the options of an engine, or (for one version still) keywords of their own."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from os import PathLike
@@ -14,7 +13,7 @@ from jumpnet.engines.network.options import Preset
 from jumpnet.engines.protocol import Engine
 from jumpnet.engines.seeds import check_trials
 from jumpnet.engines.trefftz import Trefftz, TrefftzEngine
-from jumpnet.errors import ModelError
+from jumpnet.errors import ModelError, warn
 from jumpnet.models import FrozenModel, Model
 from jumpnet.optim import Direct, Optimizer
 from jumpnet.rows import Weights
@@ -74,11 +73,10 @@ def resolved(method: object, old: Mapping[str, Any], call: str = "solve(problem,
         if not given:
             return NAMES[method]()
         made = _of_old(method, given)
-        warnings.warn(
+        warn(
             f"{', '.join(f'{name}=' for name in given)} of jn.{call.split('(')[0]} will go with version 0.3; write "
             f"jn.{call}method={written(made)}).",
             DeprecationWarning,
-            stacklevel=3,
         )
         return made
     if not isinstance(method, Auto | Trefftz | FEM | Network):

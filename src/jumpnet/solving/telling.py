@@ -1,10 +1,8 @@
 """A warning where an answer is not what was asked for."""
 
-import warnings
-
 import numpy as np
 
-from jumpnet.errors import JumpnetWarning
+from jumpnet.errors import warn
 from jumpnet.solution import Solution
 from jumpnet.solution.advice import advice, word
 
@@ -18,8 +16,6 @@ def tell(solution: Solution) -> None:
         worst = max(solution.held_out, key=lambda residual: residual.scaled)
         why = [f"the largest residual is that of {worst.term} ({worst.scaled:.1e} of the size of the data)"]
     known = f"estimated error {solution.estimate:.1e}" if np.isfinite(solution.estimate) else "error unknown"
-    warnings.warn(
+    warn(
         f"not converged: {solution.status}; {'; '.join([*why[:3], known])}. Try {advice(solution)}; {word('report')}.",
-        JumpnetWarning,
-        stacklevel=3,
     )

@@ -175,7 +175,7 @@ def test_a_crash_of_the_users_own_function_loses_only_what_was_not_written(
     assert same(trained(jn.solve, chain, **UNJUDGED, checkpoint=path), undisturbed)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_trials_share_a_checkpoint(chain: jn.Problem, tmp_path: Path, workers: int) -> None:
     path, options = tmp_path / "run.ckpt", UNJUDGED | {"trials": 2, "workers": workers, "seed": 4}
     whole = trained(jn.solve, chain, **options)

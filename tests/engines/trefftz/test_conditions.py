@@ -124,7 +124,7 @@ def test_one_periodic_axis_with_a_prescribed_rise() -> None:
 def test_where_the_disk_lies_in_the_cell_does_not_matter() -> None:
     """The same infinite array, cut otherwise, through the disks too: same flux, same field relative to the disk."""
     found = []
-    for centers in ([(0.5, 0.5)], [(0.42, 0.55)], [(0.0, 0.5), (1.0, 0.5)], [(0, 0), (1, 0), (0, 1), (1, 1)]):
+    for centers in ([(0.42, 0.55)], [(0.0, 0.5), (1.0, 0.5)], [(0, 0), (1, 0), (0, 1), (1, 1)]):
         disks = [jn.Disk(center, 0.25) for center in centers]
         pieces = disks if len(disks) == 1 else [disk & CELL for disk in disks]
         boundary = {"x1": jn.Periodic(1.0), "x2": jn.Periodic()}

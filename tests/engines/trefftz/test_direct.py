@@ -54,7 +54,7 @@ def test_inclusions_of_every_contrast_by_the_default_call(name: str) -> None:
     assert "direct" in solution.settings["method"]
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 @pytest.mark.parametrize("name", ["pde2", "pde3", "pde4"])
 def test_the_papers_problems_at_the_papers_error(name: str, seed: int) -> None:
     solution = solved(name, seed)
@@ -79,7 +79,7 @@ def test_the_estimate_is_near_the_error(name: str) -> None:
         assert 1 / 3 <= ratio <= 30
 
 
-@pytest.mark.parametrize("gap", [1.0, 0.2, 0.05])
+@pytest.mark.parametrize("gap", [*(pytest.param(gap, marks=pytest.mark.slow) for gap in (1.0, 0.2)), 0.05])
 def test_close_disks_agree_with_a_solution_by_other_features(gap: float) -> None:
     """Images of the disks in each other, against expansions about the centres alone, of high order."""
     problem = disks(gap)
@@ -133,7 +133,7 @@ def test_a_tighter_tolerance_gives_a_smaller_error() -> None:
 
 @pytest.mark.filterwarnings("ignore:lam is negative")
 def test_same_seed_same_bits_and_a_saved_solution_too(tmp_path: Any) -> None:
-    once, again = (jn.solve(problems.pde2(), seed=4) for _ in range(2))
+    once, again = solved("pde2"), jn.solve(problems.pde2(), seed=0)
     assert np.array_equal(once.theta, again.theta)
     once.save(tmp_path / "direct.jumpnet")
     loaded = jn.load(tmp_path / "direct.jumpnet")

@@ -1,6 +1,6 @@
 """The adaptive loop: solve, estimate, mark, refine, until the estimated error meets the tolerance.
 
-Degrees rise where held-out residuals are large (p-refinement); where that stagnates, enrichments are asked.
+Degrees rise where held-out residuals are large (p-refinement); where that stagnates, enrichments propose blocks.
 
 The error estimate is reliability constant times held-out residual times a safety factor. The constant, the error per
 unit of residual, is measured on the problem itself: the difference between two levels is the error of the former,
@@ -26,26 +26,24 @@ from jumpnet.optim import Record, Status
 
 # Residuals below this part of the norm of the data are rounding (benchmarks/direct.py: 3e-16 to 2e-14).
 AT_ROUNDING = 1e-12
-# Unknowns after which the search ends where a piece is split into cells between its holes.
-MOST_BETWEEN_HOLES = 300_000
-# Less than this reduction of the residual from one level to the next is stagnation; so many of them end the search.
+# A level whose residual is above the part SLOW of the former's makes no progress; PATIENCE such levels in a row end the
+# loop. Where another method is tried next the bounds are stricter, as algebraic convergence is not worth its unknowns
+# (heuristic).
 SLOW, PATIENCE = 0.8, 3
-# Where another method is tried next, it must be less, and sooner: algebraic convergence is not worth its unknowns.
 SLOW_FIRST, PATIENCE_FIRST = 0.4, 2
-# p-refinement of a whole stride that leaves more of the residual than this: enrichments are asked.
-STAGNATION = 0.3
-# With features that were given, so many times more of them are tried until they show the error.
+# Given functions have no adaptive loop: up to this many richer spaces are solved to estimate the error.
 RICHER = 4
-# Growth is lengthened or shortened by prediction, within these bounds. It aims at a part of the residual that would do:
-# one more level costs more than a degree too many, in space it does not.
+# The degree rises by an extrapolated stride within these bounds, relative to a third of the degree. The extrapolation
+# aims at this part of the residual that is needed: in the plane one more level costs more than a degree too many, in
+# space it does not (heuristic).
 STRIDES, AIMED, AIMED_IN_SPACE = (0.5, 3.0), 0.1, 1.0
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """What the direct solver came to: its best level, the estimated error of that (nan: unknown), and how it ended.
+    """The result of the adaptive loop: its best level, the estimated error of that (nan: unknown), and its status.
 
-    `reasons` are sentences about what stands against success although the estimate meets the tolerance.
+    `reasons` are sentences that say why the status is not CONVERGED although the estimate meets the tolerance.
     """
 
     level: Level
@@ -55,7 +53,7 @@ class Attempt:
     reasons: tuple[str, ...] = ()
 
     def described(self) -> str:
-        """What was done, in one line."""
+        """The trial space in one line."""
         level, space = self.level, self.level.space
         names = {"harmonic": "harmonic functions", "legendre": "polynomials", "ridges": "random features"}
         own = [names[block.kind] for block in space.blocks if not block.pole and block.kind in names]
@@ -72,7 +70,7 @@ class Attempt:
 
 
 class _Track:
-    """The levels so far: the last one, the best one, its estimated error, and for how long there was no progress."""
+    """The levels so far: the last one, the best one, its estimated error, and the number of levels without progress."""
 
     def __init__(self, goal: Goal, progress: Progress | None = None, options: Trefftz = Trefftz()):
         self.goal, self._progress, self._options, self._began = goal, progress, options, time.perf_counter()
@@ -85,7 +83,7 @@ class _Track:
         self._worst = 0.0
 
     def begin(self, first: Level) -> None:
-        """A new sequence of levels, which those before say nothing about; the best so far stays."""
+        """Start a new sequence of levels, independent of former ones; the best level so far is kept."""
         self.last, self.idle, self._levels, self._worst = first, 0, [first], 0.0
         if self.best is None:
             self.best = first
@@ -113,7 +111,7 @@ class _Track:
 
     @property
     def cautious(self) -> float:
-        """An upper estimate for a search that ends early: with the worst constant seen; nan where none was."""
+        """An upper estimate for a loop that ends early, with the largest constant observed; nan where there is none."""
         if self.best is None or not self._worst > 0 or not np.isfinite(self._worst * self.best.residual):
             return np.nan
         return self._options.safety * self._worst * self.best.residual
@@ -151,7 +149,7 @@ class _Track:
         return self._options.safety * constant * after.residual if np.isfinite(constant) else np.inf
 
     def stride(self, before: Level, after: Level) -> float:
-        """How far to grow, in units of the last growth, for the residual to become as small as it must."""
+        """The stride of p-refinement, in units of the last one, that is extrapolated to reach the wanted residual."""
         shown = rms(after.values - before.values) / max(before.residual, 1e-300)
         constant = max(shown, self._options.memory * self._worst)
         if constant == 0.0 or not 0 < after.residual < before.residual:
@@ -174,9 +172,9 @@ class _Track:
 def attempt(
     solver: DirectSolver, goal: Goal, progress: Progress | None = None, alone: bool = True, budget: Budget = Budget()
 ) -> Attempt:
-    """Grow the features until the estimate meets the tolerance or that no longer helps; `budget` may end it early.
+    """Refine the trial space until the estimate meets the tolerance or progress ends; `budget` may end it early.
 
-    Unless the method is `alone` another one is tried next, and slow convergence ends the search.
+    Unless the method is `alone` another one is tried next, and slow convergence ends the loop.
     """
     track = _Track(goal, progress, solver.options)
     try:
@@ -195,9 +193,9 @@ def attempt(
 
 
 def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> Status:
-    """Solve, estimate, mark, refine; with less patience where there is another method.
+    """Solve, estimate, mark, refine; with less patience where another method follows.
 
-    Degrees rise where residuals are large; where that does not help, the enrichments are asked.
+    The degrees of marked blocks rise; where that stagnates, the enrichments propose blocks.
     """
     watch, options = Watch(), solver.options
     track.begin(solver.level(first_space(solver.problem, options)))
@@ -209,11 +207,11 @@ def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> S
             return Status.TIME_LIMIT if np.isfinite(budget.limit) else Status.STALLED
         watch = Watch()
         space = last.space.grown(last.large_terms(), stride)
-        most = options.unknowns if space.cells is None else MOST_BETWEEN_HOLES
+        most = options.unknowns if space.cells is None else options.unknowns_of_cells
         if space == last.space or space.network.size > most:
             return Status.STALLED
         after = solver.level(space)
-        if after.residual > STAGNATION ** min(stride, 1.0) * last.residual and not track.would_do(after):
+        if after.residual > options.stagnation ** min(stride, 1.0) * last.residual and not track.would_do(after):
             after = _enriched(after, solver, asked, budget, watch)
         slow, patience = (SLOW, PATIENCE) if alone else (SLOW_FIRST, PATIENCE_FIRST)
         track.add(after, slow)
@@ -226,7 +224,7 @@ def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> S
 
 
 def _enriched(level: Level, solver: DirectSolver, asked: set[str], budget: Budget, watch: Watch) -> Level:
-    """The level with what enrichments propose, each kept if it leaves no more of the residual than it has to."""
+    """The level with the blocks that enrichments propose, each accepted by the reduction of the residual."""
     for name in solver.options.enrichments:
         enrichment = ENRICHMENTS[name]
         if (enrichment.once and name in asked) or budget.too_late(watch):
@@ -248,7 +246,7 @@ def _alike(track: _Track) -> tuple[Record, ...]:
 
 
 def fixed(solver: DirectSolver, space: TrialSpace, goal: Goal) -> Attempt:
-    """Solve with the functions of a space; as many more of them as make the residual much smaller tell its error."""
+    """Solve with the functions of a given space; a richer space with a much smaller residual gives its error."""
     track, options = _Track(goal, None, solver.options), solver.options
     level = solver.level(space)
     track.begin(level)

@@ -15,7 +15,7 @@ from jumpnet.engines.trefftz.corner_grading import equations_near
 from jumpnet.engines.trefftz.enrichments.aaa_poles import near_poles
 from jumpnet.engines.trefftz.options import Trefftz
 from jumpnet.engines.trefftz.trial_space import BasisBlock, Places, TrialSpace
-from jumpnet.geometry.cells.surroundings import Surroundings
+from jumpnet.geometry.cells.power_diagram import PowerDiagram
 from jumpnet.models import Frozen, LinearSystem
 from jumpnet.problem import Problem
 from jumpnet.rows import (
@@ -32,12 +32,12 @@ from jumpnet.rows import (
     weigh,
 )
 
-# Families with a held-out residual above this part of the largest get more features.
+# Marking: conditions with a held-out residual above this part of the largest (heuristic).
 LARGE = 0.05
 # Points at which successive levels are compared.
 COMPARED = 400
-# How much heavier the equation counts inside a piece whose source polynomials answer: else they meet conditions at the
-# expense of the equation.
+# The weight of the equation inside a piece whose particular solution is sought among polynomials: with less, they fit
+# the boundary conditions at the expense of the equation (heuristic).
 INSIDE = 100.0
 # Unknowns that a particular solution counts as for the number of collocation points: the source may be uneven.
 PER_PARTICULAR = 60
@@ -65,7 +65,7 @@ class Level:
         """The families of equations with large residuals, the largest first."""
         square = np.bincount(self.held_rows.term, self.held**2, len(self.held_rows.terms))
         worst = np.argsort(-square)
-        if isinstance(self.space.cells, Surroundings):
+        if isinstance(self.space.cells, PowerDiagram):
             # Of hundreds of families, small ones count together: those that are left out are a small part of all.
             large = worst[: 1 + np.count_nonzero(np.cumsum(square[worst][::-1])[::-1] > LARGE**2 * square.sum())]
         else:
@@ -75,7 +75,7 @@ class Level:
     def without_traces(self) -> tuple[Frozen, Float[np.ndarray, " weights"]]:
         """Features and weights of the cells alone: what values on cuts were matched by is of no further use."""
         cells = self.space.cells
-        if not isinstance(cells, Surroundings):
+        if not isinstance(cells, PowerDiagram):
             return self.network, self.theta
         network = replace(self.network, of_cell=self.network.of_cell[: cells.size])
         return network, self.theta[: network.size]
@@ -143,7 +143,7 @@ class DirectSolver:
         if near is not None:
             yield on_surfaces(self.problem, near)
 
-    def _with_cuts(self, space: TrialSpace, cells: Surroundings, network: Frozen, rows: Rows, stream: Stream) -> Rows:
+    def _with_cuts(self, space: TrialSpace, cells: PowerDiagram, network: Frozen, rows: Rows, stream: Stream) -> Rows:
         """Rows of whole pieces with those on the cuts between holes, weighted by the sizes of the cells."""
         half = np.ones((len(network.of_cell), self.problem.dim))
         for cell in range(cells.size):
@@ -231,14 +231,14 @@ def points_for(space: TrialSpace, problem: Problem, oversampling: float) -> Poin
     pairs = [interface.pair for interface in parts.interfaces]
     most = max((unknowns(ConditionKey(Kind.JUMP, (a, b)), _cells_at(space, a, b)) for a, b in pairs), default=0)
     # Poles inside count for nothing here; the functions of pieces inside make up for them, where these are few.
-    outer = space.cells.at_boundary if isinstance(space.cells, Surroundings) else list(of_cell)
+    outer = space.cells.at_boundary if isinstance(space.cells, PowerDiagram) else list(of_cell)
     boundary = int(oversampling * unknowns(ConditionKey(Kind.BOUNDARY), outer)) + 20
     return Points(minimum * parts.size, boundary, int(oversampling * most / 2) + 10, minimum, "even")
 
 
 def _cells_at(space: TrialSpace, a: int, b: int) -> set[int]:
     """The cells that meet at the interface of two pieces."""
-    if not isinstance(space.cells, Surroundings) or space.cells.map.piece not in (a, b):
+    if not isinstance(space.cells, PowerDiagram) or space.cells.map.piece not in (a, b):
         return {a, b}
     inside = a + b - space.cells.map.piece
     return {inside, *space.cells.at_piece[inside]}

@@ -17,7 +17,7 @@ from jumpnet.rows import Kind, Sites
 
 # An imbalance below this part of the flux is rounding.
 ROUNDING = 1e-10
-# So many standard errors of an integral are granted.
+# Standard errors of a sampled integral within which a flux counts as balanced.
 GRANTED = 3.0
 
 

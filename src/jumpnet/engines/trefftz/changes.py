@@ -22,19 +22,19 @@ from jumpnet.problem.conditions import BoundaryCondition, GivenOnBoundary
 
 # Samples of a wall from corner to corner, and of all of them together at most: heuristic. Narrower parts are missed.
 SAMPLES, MOST_SAMPLES = 256, 4096
-# Data may jump between two samples if their difference is off from its neighbours' by more than this of their range,
-# and so many times as far as is usual: second differences of smooth data are all alike. The worst so many are looked at
-# for jumps, and for kinks if there are no more: a table of numbers has many. What is below the last is rounding.
+# Data may jump between two samples if the second difference there exceeds the part JUMP of their range and OUTLIER
+# times its median: second differences of smooth data are similar. The largest MOST_JUMPS are examined for jumps, and
+# for kinks if there are no more: a table of numbers has many. Differences below ROUNDING are rounding.
 JUMP, OUTLIER, MOST_JUMPS, ROUNDING = 1e-6, 5.0, 8, 1e-12
-# An interval is divided into so many parts, and the one that holds the jump again, so often: down to rounding. A smooth
-# change would become smaller each time by their number; what keeps this part of it is a jump.
+# An interval is divided into PARTS parts, and the one that holds the jump again, DIVISIONS times: down to rounding. A
+# smooth change is divided by PARTS each time; one that keeps the part STAYS is a jump.
 PARTS, DIVISIONS, STAYS = 16, 14, 0.3
 # In the same way, two of the parts are divided again at a kink: the second difference falls to an eighth there, and to
 # a sixty-fourth elsewhere. Fewer divisions, since it is lost in rounding; two tangents give the rest.
 DIVISIONS_AT_KINK, BENDS = 5, 0.04
 KINDS = ("dirichlet", "neumann", "robin", "periodic")
 # Values on the two sides of a corner are those at this distance of the domain's size, extrapolated; they are different
-# if they differ by more than this part of the largest of all; that is looked up at every so manieth point of a survey.
+# if they differ by more than this part of the largest of all, which is taken over every SPARSE-th point of a survey.
 BESIDE, DIFFERENT, SPARSE = 1e-7, 1e-9, 32
 
 

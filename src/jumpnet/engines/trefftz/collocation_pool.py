@@ -21,9 +21,8 @@ from jumpnet.problem.places import Places
 from jumpnet.problem.resolution import DataSurvey, survey
 from jumpnet.rows import ConditionKey, Kind, Rows, balanced_size, equations, select, stack
 
-# When points run out, more than are needed are drawn, so that there are about so many in all pieces together: drawing
-# costs more than solving with few features, and a few hundred points cost hardly more than a few. So many times as
-# many as are needed at least and at most.
+# When points run out, about PLENTY are drawn in all pieces together, and between 1.25 and 4 times as many as are
+# needed: drawing costs more than a solve with few functions, and hundreds of points cost hardly more than a few.
 PLENTY, AHEAD = 3000, (1.25, 4.0)
 # Groups of equations that are asked for at points of their own.
 GROUPS = ("pde", "boundary", "jump", "flux")

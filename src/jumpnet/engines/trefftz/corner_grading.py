@@ -16,7 +16,7 @@ from jumpnet.geometry.walls.corners import Corner
 from jumpnet.problem import Problem
 from jumpnet.rows import ON_BOUNDARY, ConditionKey, Rows, on_surfaces
 
-# So many points on each wall that ends at a corner, each so many times as near as the one before.
+# Points on each wall that ends at a corner, and the ratio of successive distances from it (geometric grading).
 STEPS, RATIO = 16, 2.0
 
 Pair = tuple[int, int]

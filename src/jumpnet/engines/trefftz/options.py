@@ -7,7 +7,7 @@ from jumpnet.errors import ModelError
 from jumpnet.models import FrozenModel
 from jumpnet.optim import Direct
 
-# The names of the enrichments (the package `enrichments` has one file for each), in the order in which they are asked.
+# The names of the enrichments (the package `enrichments` has one file for each), in the order of their proposals.
 ENRICHMENTS = ("multipoles", "bessel", "aaa", "corners")
 
 
@@ -27,14 +27,18 @@ class Trefftz:
             beyond smooth walls), "corners" (singular functions).
         images: Whether multipoles have images in straight walls and in each other.
         most_holes: A piece with more holes, and corners of holes, is split into one cell for each of them (heuristic).
+        first_degree: The degree of polynomials and harmonic functions in the first space; smooth pieces need about
+            twice as much for 1e-8.
         unknowns: The largest trial space of whole pieces; beyond it algebraic convergence is not worth its cost.
+        unknowns_of_cells: The same where a piece is split into cells (400 disks have 90,000: benchmarks/many.py).
         levels: The most trial spaces that are solved.
-        oversampling: Equations for each unknown. With fewer than two, they are met at the points and missed between
-            them.
+        stagnation: p-refinement that leaves more than this part of the residual stagnates: then the enrichments propose
+            blocks (heuristic).
+        oversampling: Equations for each unknown. With fewer than two, residuals are small at the points only.
         safety: The factor of the error estimate (benchmarks/estimates.py).
         saturation: A space shows the error of another if its residual is at most this part of the other's.
-        memory: What former spaces showed of the error per unit of residual counts so much less with every space
-            (heuristic).
+        memory: The weight of a reliability constant (error per unit of residual) that a former space showed is
+            multiplied by this factor with every further space (heuristic).
 
     Example:
         >>> import jumpnet as jn
@@ -51,8 +55,11 @@ class Trefftz:
     enrichments: tuple[str, ...] = ENRICHMENTS
     images: bool = True
     most_holes: int = 16
+    first_degree: int = 6
     unknowns: int = 6000
+    unknowns_of_cells: int = 300_000
     levels: int = 20
+    stagnation: float = 0.3
     oversampling: float = 2.0
     safety: float = 5.0
     saturation: float = 0.1
@@ -70,10 +77,10 @@ class Trefftz:
             raise ModelError(
                 f"enrichments is {self.enrichments!r}; give a tuple of {', '.join(map(repr, ENRICHMENTS))}."
             )
-        for name in ("unknowns", "levels", "oversampling", "safety"):
+        for name in ("first_degree", "unknowns", "unknowns_of_cells", "levels", "oversampling", "safety"):
             if not getattr(self, name) > 0:
                 raise ModelError(f"{name} is {getattr(self, name)!r}; give a positive number.")
-        for name in ("saturation", "memory"):
+        for name in ("stagnation", "saturation", "memory"):
             if not 0 < getattr(self, name) < 1:
                 raise ModelError(f"{name} is {getattr(self, name)!r}; give a number between 0 and 1.")
         _ = self.least_squares

@@ -2,8 +2,8 @@
 
 Where A is constant and there is no source, the features solve the equation exactly: harmonic functions after the
 linear map that makes A the identity, growing ones and poles in the holes. Elsewhere they are polynomials. Each block
-has a degree of its own, which the adaptive loop raises where residuals are large. A piece with many holes is cut
-between them into cells that know the holes near them only.
+has a degree of its own, which the adaptive loop raises where residuals are large. A piece with many holes is split
+into cells between them, whose functions depend on the neighbouring holes only.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,21 +17,18 @@ from jumpnet.engines.trefftz.operator_type import NEITHER, OperatorType, operato
 from jumpnet.engines.trefftz.options import Trefftz
 from jumpnet.engines.trefftz.reflections import is_periodic
 from jumpnet.engines.trefftz.trial_space import OUTSIDE, BasisBlock, TrialSpace
-from jumpnet.geometry.cells.surroundings import Surroundings
+from jumpnet.geometry.cells.power_diagram import PowerDiagram
 from jumpnet.geometry.checks import Bounds
 from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.models import FrozenModel, Harmonics, RandomFeatures
 from jumpnet.problem import Problem
-
-# Where the first attempt starts; smooth pieces need about twice as much for 1e-8.
-FIRST_DEGREE = 6
 
 
 def first_space(problem: Problem, options: Trefftz = Trefftz()) -> TrialSpace:
     """The features to start with: poles in the holes of pieces whose equation they solve, where they cost little."""
     types = operator_types(problem)
     orders = [FIRST_ORDER if one.harmonic and "multipoles" in options.enrichments else 0 for one in types]
-    space = _space(problem, types, "legendre", FIRST_DEGREE, orders, options)
+    space = _space(problem, types, "legendre", options.first_degree, orders, options)
     for name in options.enrichments:
         space = space.with_blocks(ENRICHMENTS[name].begin(problem, space))
     return space
@@ -77,7 +74,7 @@ def _each_once(blocks: Sequence[BasisBlock]) -> tuple[BasisBlock, ...]:
     return tuple(kept)
 
 
-def _cut_between_holes(problem: Problem, types: Sequence[OperatorType], most: int) -> Surroundings | None:
+def _cut_between_holes(problem: Problem, types: Sequence[OperatorType], most: int) -> PowerDiagram | None:
     """The cells of a piece with many holes, if there is one and it can be cut."""
     parts = problem.partition
     if parts.dim != 2 or any(is_periodic(problem)):
@@ -86,12 +83,12 @@ def _cut_between_holes(problem: Problem, types: Sequence[OperatorType], most: in
         if operator.harmonic and len(parts.holes(piece)) > 1:
             corners = sum(piece in corner.pieces for corner in corners_of(parts) if OUTSIDE not in corner.pieces)
             if len(parts.holes(piece)) + corners > most:
-                return Surroundings.of(parts, piece)
+                return PowerDiagram.of(parts, piece)
     return None
 
 
 def _surrounding(
-    problem: Problem, cut: Surroundings, types: Sequence[OperatorType], degree: int, order: int, images: bool
+    problem: Problem, cut: PowerDiagram, types: Sequence[OperatorType], degree: int, order: int, images: bool
 ) -> Iterator[BasisBlock]:
     """The functions of each cell between holes: its own, and poles in the holes that it surrounds or touches."""
     parts, piece = problem.partition, cut.map.piece

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Int
 
 from jumpnet.charts import Affine
-from jumpnet.geometry.cells.surroundings import Surroundings
+from jumpnet.geometry.cells.power_diagram import PowerDiagram
 from jumpnet.models.frozen import Features
 from jumpnet.models.polynomials import Legendre
 
@@ -21,7 +21,7 @@ PER_DEGREE = 0.9
 FEWEST, MOST_PER_DEGREE = 3, 4
 
 
-def polynomials(cut: Surroundings, degree: Int[np.ndarray, " cells"]) -> Int[np.ndarray, " cuts"]:
+def polynomials(cut: PowerDiagram, degree: Int[np.ndarray, " cells"]) -> Int[np.ndarray, " cuts"]:
     """How many polynomials each cut gets for value and for flux, from the degree of each cell."""
     highest = degree[cut.lines.cells].max(axis=1)
     wanted = np.ceil(PER_DEGREE * highest / cut.lines.rate)
@@ -29,7 +29,7 @@ def polynomials(cut: Surroundings, degree: Int[np.ndarray, " cells"]) -> Int[np.
 
 
 def points(
-    cut: Surroundings, polynomials: Int[np.ndarray, " cuts"], unknowns: Int[np.ndarray, " cells"]
+    cut: PowerDiagram, polynomials: Int[np.ndarray, " cuts"], unknowns: Int[np.ndarray, " cells"]
 ) -> Int[np.ndarray, " cuts"]:
     """How many points each cut needs: two equations for each unknown of the cells and of the cuts around them.
 
@@ -41,7 +41,7 @@ def points(
     return np.ceil(polynomials * (1 + of_cell[cut.lines.cells].max(axis=1))).astype(int)
 
 
-def functions(cut: Surroundings, polynomials: Int[np.ndarray, " cuts"]) -> Iterator[Features]:
+def functions(cut: PowerDiagram, polynomials: Int[np.ndarray, " cuts"]) -> Iterator[Features]:
     """Those of value and flux on each cut, in turn."""
     lines = cut.lines
     along = (lines.end - lines.start) / lines.length[:, None]

@@ -11,7 +11,7 @@ from jaxtyping import Int
 
 from jumpnet.charts import Chart
 from jumpnet.engines.trefftz import traces
-from jumpnet.geometry.cells.surroundings import Surroundings
+from jumpnet.geometry.cells.power_diagram import PowerDiagram
 from jumpnet.models import Frozen
 from jumpnet.models.families import Family, Powers, Products, Ridges, Solid
 from jumpnet.models.frozen import Features
@@ -26,14 +26,14 @@ LARGEST = 1500
 
 
 class Strings(Protocol):
-    """Sets of poles, ever larger ones."""
+    """A sequence of sets of poles of increasing size."""
 
     def count(self, wanted: int) -> int:
-        """How many poles the smallest set has that has so many; the largest has fewer if there is none."""
+        """The size of the smallest set with at least the wanted number of poles, or of the largest set."""
         ...
 
     def family(self, count: int) -> Family:
-        """The functions of the set with so many poles."""
+        """The functions of the set of a given size."""
         ...
 
 
@@ -160,7 +160,7 @@ class TrialSpace:
 
     blocks: tuple[BasisBlock, ...]
     exact: tuple[bool, ...]
-    cells: Surroundings | None = None
+    cells: PowerDiagram | None = None
 
     @property
     def answered(self) -> list[bool]:
@@ -176,14 +176,14 @@ class TrialSpace:
         for block in self.blocks:
             of_cell[block.cell].append((block.chart, block.family))
         features = [Features(tuple(found)) for found in of_cell]
-        if isinstance(self.cells, Surroundings):
+        if isinstance(self.cells, PowerDiagram):
             features += traces.functions(self.cells, self.polynomials_on_cuts)
         return Frozen(tuple(features), None if self.cells is None else self.cells.map)
 
     @property
     def polynomials_on_cuts(self) -> Int[np.ndarray, " cuts"]:
         """How many polynomials each cut between holes has for value and for flux."""
-        assert isinstance(self.cells, Surroundings)
+        assert isinstance(self.cells, PowerDiagram)
         degree = np.zeros(self.cells.size, int)
         for block in self.blocks:
             if not block.pole:
@@ -194,7 +194,7 @@ class TrialSpace:
     def points_on_cuts(self) -> Int[np.ndarray, " cuts"]:
         """How many points each cut between holes needs: a cell's own functions and poles beside it have no others."""
         cells = self.cells
-        assert isinstance(cells, Surroundings)
+        assert isinstance(cells, PowerDiagram)
         inside = {
             cell: set(cells.partition.holes(cells.map.piece)[hole].pieces) for cell, (hole, _) in cells.cells.items()
         }

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from scipy.spatial import KDTree
 
 from jumpnet.geometry import Partition
-from jumpnet.geometry.partition.tracing import Trace
+from jumpnet.geometry.partition.interface_detection import Trace
 
 # A wall may be off its chord by this part of the distance to the next wall.
 PART = 0.08

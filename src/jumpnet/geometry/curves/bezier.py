@@ -16,7 +16,7 @@ import numpy as np
 
 from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.curves.arc import CUSP
-from jumpnet.geometry.curves.foot import Feet, Finder, feet_at, newton_step
+from jumpnet.geometry.curves.closest_point import Feet, Finder, feet_at, newton_step
 from jumpnet.geometry.curves.outline import Outline
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from jumpnet.geometry import checks
 from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.chunks import evaluate
 from jumpnet.geometry.curves.arc import ArcPatch, curve_bounds, enclosed_area, parameter_nodes, wrap
-from jumpnet.geometry.curves.foot import FootFinder, Outlined
+from jumpnet.geometry.curves.closest_point import FootFinder, Outlined
 from jumpnet.geometry.curves.outline import Outline, crosses_itself
 from jumpnet.geometry.shape import Patch, Shape
 

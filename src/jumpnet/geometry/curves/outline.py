@@ -12,7 +12,7 @@ import numpy as np
 from jumpnet.errors import GeometryError
 from jumpnet.geometry.checks import Floats
 
-# Edges of more than so many times the median length are looked at one by one. Heuristic.
+# Edges longer than this multiple of the median length are tested one by one (heuristic).
 LONG = 4.0
 # Pairs of edges in memory at a time (some 100 MB), and in all: half a minute.
 MOST_AT_ONCE, MOST_PAIRS = 1_000_000, 150_000_000

@@ -15,7 +15,7 @@ from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.curves import bezier
 from jumpnet.geometry.curves.arc import ArcPatch
 from jumpnet.geometry.curves.bezier import Loops, PathFinder
-from jumpnet.geometry.curves.foot import Outlined
+from jumpnet.geometry.curves.closest_point import Outlined
 from jumpnet.geometry.curves.outline import crossing
 from jumpnet.geometry.shape import Patch
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from jumpnet.geometry.checks import Floats
+from jumpnet.geometry.partition.interface_detection import Trace, Walls
 from jumpnet.geometry.partition.labels import Labeller
-from jumpnet.geometry.partition.tracing import Trace, Walls
 from jumpnet.geometry.partition.validity import probe
 
 LINK = {2: 12.0, 3: 4.0}

@@ -19,7 +19,7 @@ WITHIN = 1e-12
 """Points of the sides of a box are moved inward by this, relative to its size, before pieces are asked for them."""
 
 FEW = 8
-"""Up to so many pieces, points are compared with every box; beyond, they are sorted into bins first."""
+"""Up to this many pieces, points are compared with every box; beyond, they are sorted into bins first."""
 
 
 class Labeller:

@@ -20,10 +20,10 @@ from jumpnet.geometry.data import labelimage
 from jumpnet.geometry.data.files import Source
 from jumpnet.geometry.partition import sampling
 from jumpnet.geometry.partition.holes import Hole, find_holes
+from jumpnet.geometry.partition.interface_detection import Pair, Trace, Wall, Walls
 from jumpnet.geometry.partition.labels import Labeller
 from jumpnet.geometry.partition.parts import BoundaryPart, boundary_parts, parts_from_spec
 from jumpnet.geometry.partition.sides import find_sides
-from jumpnet.geometry.partition.tracing import Pair, Trace, Wall, Walls
 from jumpnet.geometry.partition.validity import check_layout, check_shapes
 from jumpnet.geometry.randomness import Seed, numbers
 from jumpnet.geometry.shape import Shape

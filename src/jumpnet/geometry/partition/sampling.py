@@ -9,8 +9,8 @@ import numpy as np
 
 from jumpnet.errors import GeometryError
 from jumpnet.geometry.checks import Bounds, Floats
+from jumpnet.geometry.partition.interface_detection import Walls
 from jumpnet.geometry.partition.labels import Labeller
-from jumpnet.geometry.partition.tracing import Walls
 from jumpnet.geometry.partition.validity import probe
 from jumpnet.geometry.randomness import Stream
 

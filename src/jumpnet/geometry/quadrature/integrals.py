@@ -17,9 +17,9 @@ from jumpnet.geometry.bodies.normball import NormBall
 from jumpnet.geometry.bodies.shell import ShellPatch
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.partition import Partition
-from jumpnet.geometry.partition.tracing import Pair, Trace, Walls
+from jumpnet.geometry.partition.interface_detection import Pair, Trace, Walls
 from jumpnet.geometry.patches import Flipped, Trimmed
-from jumpnet.geometry.quadrature.lines import ORDERS, along, path_of, zero_line
+from jumpnet.geometry.quadrature.curve_quadrature import ORDERS, along, path_of, zero_line
 from jumpnet.geometry.quadrature.regions import region_rules, unit_gauss
 from jumpnet.geometry.quadrature.rules import ENDS, SLIVERS, Held, Quadrature, Rule, bodily
 from jumpnet.geometry.quadrature.solids import in_ball, on_surface

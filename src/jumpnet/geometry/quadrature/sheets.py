@@ -11,10 +11,10 @@ import numpy as np
 from jumpnet.geometry.bodies.normball import NormSphere, SpherePatch
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.partition import Partition
-from jumpnet.geometry.partition.tracing import Trace
+from jumpnet.geometry.partition.interface_detection import Trace
 from jumpnet.geometry.patches import FacePatch
+from jumpnet.geometry.quadrature.curve_quadrature import path_of
 from jumpnet.geometry.quadrature.integrals import _bare
-from jumpnet.geometry.quadrature.lines import path_of
 from jumpnet.geometry.shape import Patch
 
 At = Callable[[Floats], tuple[Floats, Floats, Floats]]

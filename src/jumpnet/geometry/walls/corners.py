@@ -9,16 +9,16 @@ import numpy as np
 
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.partition import Partition
-from jumpnet.geometry.quadrature.lines import Path
+from jumpnet.geometry.quadrature.curve_quadrature import Path
 from jumpnet.geometry.walls.sides import path_of_wall
 
 # Points no farther apart than this, relative to the domain, are one; directions that differ by less are the same.
 SAME, PARALLEL = 1e-9, 1e-7
 # The smallest radius, relative to the domain, and the directions between two walls at which pieces are identified.
 NEAR, BETWEEN = 1e-5, 9
-# Beyond so many stretches of wall, corners are not looked for.
+# With more stretches of wall than this, corners are not searched for.
 MOST_STRETCHES = 1000
-# Curved stretches are known at so many places; Newton's method finds the others in so many steps.
+# Samples of a curved stretch, and steps of Newton's method between them.
 PLACES, STEPS = 257, 12
 
 

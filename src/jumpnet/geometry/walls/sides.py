@@ -4,10 +4,10 @@ import numpy as np
 
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.partition import Partition
+from jumpnet.geometry.partition.interface_detection import Wall
 from jumpnet.geometry.partition.labels import INSIDE
-from jumpnet.geometry.partition.tracing import Wall
 from jumpnet.geometry.patches import Flipped, Trimmed
-from jumpnet.geometry.quadrature.lines import Path, path_of
+from jumpnet.geometry.quadrature.curve_quadrature import Path, path_of
 
 # Where both sides of a wall look the same, they are looked up this much nearer to it, but not nearer than this part of
 # the domain: labels know a wall to 1e-14 of it.

@@ -27,17 +27,17 @@ from jumpnet.rows import BETWEEN_PIECES, ConditionKey
 
 # Poles to begin with: of the first approximation as good as this, relative to the size of the wall.
 BEGIN = 1e-4
-# So many points for each pole, near it: a point has two equations, a pole two unknowns.
+# Collocation points for each pole, near it: a point has two equations, a pole two unknowns.
 DENSE = 2.0
 # A set of poles is as large as is wanted if it has this part of them.
 NEARLY = 0.9
-# A side of the domain mirrors a hole that is no farther away than so many of its radii.
+# Holes have images in sides of the domain within this distance, in radii of the hole.
 NEAR_SIDE = 4.0
 
 
 @dataclass(frozen=True, eq=False)
 class PolesBeyond:
-    """The poles on one side of a ring, in coordinates in which it has radius one: sets of them, ever larger ones."""
+    """The poles on one side of a ring, in coordinates in which it has radius one: sets of increasing size."""
 
     ring: Ring
     shape: Schwarz
@@ -57,14 +57,14 @@ class PolesBeyond:
         return self._of(self._beginning)
 
     def count(self, wanted: int) -> int:
-        """How many poles the smallest set has that has so many, or nearly; the largest has fewer if there is none."""
+        """The size of the smallest set with about the wanted number of poles, or of the largest set."""
         share = self.begin() / len(self._beginning.support)  # poles take longer to find than approximations
         return self._of(
             self._first(lambda one: share * len(one.support) >= wanted and self._of(one) >= NEARLY * wanted)
         )
 
     def family(self, count: int) -> Poles:
-        """The functions of the set with so many poles."""
+        """The functions of the set of a given size."""
         p = self._known[count]
         return Poles(tuple(np.real(p).tolist()), tuple(np.imag(p).tolist()))
 
@@ -164,7 +164,7 @@ def _seen_from(problem: Problem, ring: Ring, piece: int, known: list[tuple[Affin
 
 
 def near_poles(problem: Problem, space: TrialSpace, points: Points, rng: np.random.Generator) -> Collocation | None:
-    """More points on walls where poles are too near for the points that are there, evenly spread over the rest."""
+    """Additional points on walls near poles, where evenly spread points do not resolve them."""
     needed: dict[Ring, np.ndarray] = {}
     for block in space.blocks:
         if isinstance(block.strings, PolesBeyond):

@@ -24,22 +24,22 @@ from jumpnet.models.wedges import WHOLE
 from jumpnet.problem import Problem
 from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ConditionKey
 
-# Powers at each corner to begin with: so many, and all below this.
+# Powers at each corner in the first space: at least FIRST, and all exponents below LOW.
 FIRST, LOW = 3, 3.0
-# So many are known.
+# The largest number of powers at a corner, and the largest exponent.
 MOST, HIGHEST = 60, 32.0
 # Factors log z that a power has at most: more come with higher powers only. Heuristic.
 MOST_LOGARITHMS = 3
 # Points at which the branch cut of the powers is looked at, and its length: this part of the way from the corner to
 # where it would enter the piece again.
 ALONG, OF_THE_WAY = 2000, 0.5
-# A corner has an image in a side of the domain that is nearer than so many lengths of its cut.
+# A corner has an image in sides of the domain within this distance, in lengths of its cut.
 NEAR_SIDE = 1.0
 # Cuts that would be shorter than this, relative to the domain, are none.
 SHORTEST = 1e-3
 
-# Up to so many corners a piece has their powers from the start; up to so many they are tried when nothing else helps. A
-# polygon that stands for a curve has more, and they are weak.
+# A piece with up to FEW_CORNERS corners has their powers in the first space; with up to MANY_CORNERS they are proposed
+# when p-refinement stagnates. A polygon that approximates a curve has more, with weak singularities (heuristic).
 FEW_CORNERS, MANY_CORNERS = 24, 80
 
 Only = Literal["any", "broken", "sudden"]
@@ -47,7 +47,7 @@ Only = Literal["any", "broken", "sudden"]
 
 @dataclass(frozen=True)
 class Corners:
-    """Powers at corners, and where conditions on the boundary change. There are many at once: they must do more."""
+    """Powers at corners, and where conditions on the boundary change; many at once, hence the small `acceptance`."""
 
     acceptance: float = 0.05
     once: bool = False

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 RIGHT = np.pi / 2
 """By how much a curve turns along a branch."""
 CROWDED = 8
-"""Where so many nodes are near a point, at corners and cusps, its edges are not looked at one by one."""
+"""If more nodes than this are near a point, as at corners and cusps, its edges are not tested one by one."""
 STEPS = 12
 """Of Newton's method: at a cusp it halves the distance, and converges fast only then."""
 

@@ -7,7 +7,7 @@ import pytest
 
 from jumpnet.errors import GeometryError
 from jumpnet.geometry import Box, Disk, Ellipse, Partition
-from jumpnet.geometry.cells.surroundings import PowerMap, Surroundings
+from jumpnet.geometry.cells.power_diagram import PowerDiagram, PowerMap
 
 
 def many_disks(seed: int, domain: Any = None) -> Partition:
@@ -18,8 +18,8 @@ def many_disks(seed: int, domain: Any = None) -> Partition:
     return Partition(domain or Box((-0.6, -0.6), (4.6, 4.6)), disks)
 
 
-def cells_of(parts: Partition) -> Surroundings:
-    found = Surroundings.of(parts, 0)
+def cells_of(parts: Partition) -> PowerDiagram:
+    found = PowerDiagram.of(parts, 0)
     assert found is not None
     return found
 
@@ -101,7 +101,7 @@ def test_a_regular_lattice() -> None:
 
 def test_no_straight_cut_between_circles_that_overlap() -> None:
     slanted = [Ellipse((k, 0.0), (0.45, 0.1), angle=0.0) for k in range(3)] + [Ellipse((1.0, 0.25), (0.45, 0.1))]
-    assert Surroundings.of(Partition(Box((-1.0, -1.0), (3.0, 1.0)), slanted), 0) is None
+    assert PowerDiagram.of(Partition(Box((-1.0, -1.0), (3.0, 1.0)), slanted), 0) is None
 
 
 def test_read_back() -> None:

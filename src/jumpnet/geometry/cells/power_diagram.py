@@ -1,8 +1,8 @@
-"""A piece with many holes, cut between them: each cell surrounds one hole.
+"""The power diagram of the holes of a piece: a decomposition into cells, each around one hole.
 
-A point belongs to the hole to whose circle it has the smallest power (squared distance less squared radius). The cuts
-are then straight lines that no hole comes across, so that the functions of a cell need to know the hole in it and
-those next to it only. Plane partitions only.
+A point belongs to the hole to whose circle it has the smallest power (squared distance minus squared radius). The cuts
+are straight lines that cross no hole, so that the functions of a cell depend on its own hole and the neighbouring ones
+only. Plane partitions only.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class PowerMap:
 
     @staticmethod
     def from_spec(spec: dict[str, Any], cells: int) -> PowerMap:
-        """The map read back; it must lead to so many cells."""
+        """The map read back; it must have the given number of cells."""
         damaged = GeometryError("the file's circles between cells cannot be read; it is damaged.")
         try:
             piece, pieces = spec["piece"], spec["pieces"]
@@ -110,14 +110,14 @@ class Lines(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Surroundings:
+class PowerDiagram:
     """The cells of a piece with many holes: `map.cell` is the cell of each hole, in the order of partition.holes."""
 
     partition: Partition
     map: PowerMap
 
     @staticmethod
-    def of(partition: Partition, piece: int) -> Surroundings | None:
+    def of(partition: Partition, piece: int) -> PowerDiagram | None:
         """The cells; None where circles about the holes overlap, so that no straight cut runs between them."""
         from scipy.spatial import KDTree
 
@@ -130,7 +130,7 @@ class Surroundings:
             return None
         # The first cell has the number of the piece, the others follow those of the other pieces.
         cell = np.r_[piece, partition.size + np.arange(len(center) - 1)]
-        return Surroundings(partition, PowerMap(piece, partition.size, center, radius, cell))
+        return PowerDiagram(partition, PowerMap(piece, partition.size, center, radius, cell))
 
     @property
     def size(self) -> int:
