@@ -370,7 +370,7 @@ def _parquet(columns: dict[str, Any]) -> bytes:
         import pyarrow.parquet  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise ModelError(
-            "a .parquet file needs pyarrow, which is not installed; pip install 'jumpnet[parquet]' adds it, or write a .csv."
+            "Parquet needs pyarrow, which is not installed; pip install 'jumpnet[parquet]' adds it, or write a .csv."
         ) from None
     sink = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(pyarrow.table(columns), sink)
