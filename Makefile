@@ -5,7 +5,7 @@ JOBS   ?= 2
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-EXTRAS := shapes,images,meshes,xarray,cluster
+EXTRAS := shapes,images,meshes,xarray,cluster,parquet
 
 # One BLAS thread per process: the factorisations are small, and the parallelism is between test workers.
 export OMP_NUM_THREADS := 1

@@ -313,3 +313,20 @@ def test_both_sides_of_a_needle_are_told_apart(distance):
     clear = np.abs(np.abs(angle) / wall - 1) > 2e-3  # coordinates are rounded to 6e-17, a needle of 1e-7 is 1e-10 wide
     found = Partition(SQUARE, [Curve("(1 + cos(t))/3*cos(t) - 0.25", "(1 + cos(t))/3*sin(t)")]).label(x)
     np.testing.assert_array_equal(found[clear], (np.abs(angle) > wall)[clear])
+
+
+def test_points_drawn_twice_are_the_same_and_the_users_own():
+    parts = Partition(SQUARE, [Disk((0, 0), 0.5)])
+    for draw in (
+        lambda seed: parts.sample_interior(20, seed=seed),
+        lambda seed: parts.sample_boundary(20, seed=seed),
+        lambda seed: parts.sample_interface((0, 1), 20, seed=seed),
+    ):
+        first = draw(3)
+        kept = [part.copy() for part in first]
+        first[0][:] = 0.0  # what was handed out belongs to the user
+        for one, other in zip(draw(3), kept, strict=True):
+            np.testing.assert_array_equal(one, other)
+        rng = np.random.default_rng(3)
+        assert not np.array_equal(draw(rng)[0], draw(rng)[0])
+        assert not np.array_equal(draw(4)[0], kept[0])

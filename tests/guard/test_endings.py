@@ -109,7 +109,7 @@ import sys, time
 from jumpnet.guard import interrupts
 interrupts.install()
 from jumpnet.fe.meshing import mesher
-mesher._children[mesher.os.getpid()] = child = mesher._Child()
+mesher._children[mesher.os.getpid()] = child = mesher.child()
 print(child._process.pid, flush=True)
 time.sleep(60)
 """

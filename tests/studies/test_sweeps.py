@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -163,3 +164,20 @@ def test_pictures_and_tables_are_written(tmp_path):
     assert (tmp_path / "sweep.csv").read_text() == table.to_csv()
     with pytest.raises(jn.ModelError, match=r"\.csv or \.parquet"):
         table.write(tmp_path / "sweep.xls")
+
+
+def test_parquet_has_the_same_columns(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = jn.sweep(layers, {"k": [1.0, -1.0]}, {"through": ("flux", "right")})
+    table.write(tmp_path / "sweep.parquet")
+    read = parquet.read_table(tmp_path / "sweep.parquet").to_pydict()
+    assert list(read) == list(table.columns()) and read["status"] == ["converged", "refused"]
+    np.testing.assert_array_equal(read["through"], table.values["through"])
+
+
+def test_without_pyarrow_there_is_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    table = jn.sweep(layers, {"k": [1.0]}, {"mean": "mean"})
+    with pytest.raises(jn.ModelError, match=r"pip install 'jumpnet\[parquet\]'"):
+        table.write(tmp_path / "sweep.parquet")
+    assert not list(tmp_path.iterdir())

@@ -83,7 +83,7 @@ class Turned(Chart):
     def jet(self, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"], order: int = 2) -> Jet:
         t, (n, d) = self.transform, x.shape
         y, dy, d2y = self.local((x - self.center) @ t.T, order)
-        dy = np.broadcast_to(dy @ t, (n, d, d))
+        dy = np.broadcast_to((dy.reshape(-1, d) @ t).reshape(dy.shape), (n, d, d))  # one product, not n small ones
         if order < 2:
             return _where_cell(self.cells, cell, y, dy, None)
         second = np.zeros((n, d, d, d)) if d2y is None else np.einsum("nkab,ai,bj->nkij", d2y, t, t, optimize=True)
@@ -300,7 +300,7 @@ class Atlas:
             none = (np.broadcast_to(0.0, shape) for shape in (y.shape, (*y.shape, y.shape[1])))
             return Sites(y, cell, sites.a0, *none, order=sites.order)
         y, dy, d2y = self.jet(np.asarray(sites.x), cell, order=2 if second else 1)
-        b1 = (dy @ a1[:, :, None])[:, :, 0]
+        b1 = np.einsum("nki,ni->nk", dy, a1)
         if d2y is None:
             return Sites(
                 x=y, cell=cell, a0=sites.a0, a1=b1, a2=np.zeros((len(cell), y.shape[1], y.shape[1])), order=sites.order

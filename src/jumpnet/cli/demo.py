@@ -94,13 +94,14 @@ def _draw(session: Session, folder: Path, case: "Case", solution: "Solution") ->
     from jumpnet.reporting import Context, plot_domain, plot_history, write_report
 
     name = case.example.name
-    picture = solution.plot(folder / f"{name}.png")
-    session.keep(folder / f"{name}.png")
+    picture = folder / f"{name}.png"
+    solution.plot(picture)
+    session.keep(picture)
     for domain_name, domain in DOMAINS.items():
         plot_domain(domain(), folder / f"{domain_name}.png")
         session.keep(folder / f"{domain_name}.png")
     plot_history(solution.history, folder / f"history-{name}.png", unit=solution.unit)
     session.keep(folder / f"history-{name}.png")
-    context = Context(saved=f"{name}.jumpnet", command=session.command, picture=picture)
+    context = Context(saved=f"{name}.jumpnet", command=session.command, picture=picture.read_bytes())
     write_report(solution, folder / "report.html", title=f"{name}: {case.title}", context=context)
     session.keep(folder / "report.html")

@@ -52,9 +52,11 @@ def run(
     if folder is not None:
         from jumpnet.reporting import Context, write_report
 
-        picture = solution.plot(folder / f"{name}.png")
-        session.keep(folder / f"{name}.png")
-        context = Context(about=chosen.about, saved=f"{name}.jumpnet", command=session.command, picture=picture)
+        picture = folder / f"{name}.png"
+        solution.plot(picture)
+        session.keep(picture)
+        saved, command = f"{name}.jumpnet", session.command
+        context = Context(about=chosen.about, saved=saved, command=command, picture=picture.read_bytes())
         write_report(solution, folder / f"{name}.html", title=name, context=context)
         session.keep(folder / f"{name}.html")
     if as_json:

@@ -11,6 +11,7 @@ from jumpnet.guard.budget import Budget
 
 if TYPE_CHECKING:
     from jumpnet.files import ProblemFile
+    from jumpnet.files.beside import Coarse
     from jumpnet.solution import Solution
 
 
@@ -25,30 +26,35 @@ def run(
     budget: Budget,
 ) -> int:
     """Read, solve, print the report and the quantities, and write the files if there is a place for them."""
-    from jumpnet.files import read_file
-    from jumpnet.solution.advice import spoken
+    with session.waiting("reading"):
+        from jumpnet.files import read_file
+        from jumpnet.files.beside import half_resolution
+        from jumpnet.solution.advice import spoken
 
-    read = read_file(file, constants_of(settings), allow=allow, budget=budget).with_settings(**options)
+        read = read_file(file, constants_of(settings), allow=allow, budget=budget).with_settings(**options)
     folder = None if output is None else output_directory(output)
-    with spoken("command"), interrupts.caught():
-        solution = read.solve(progress=not session.quiet)  # a bar for each way that is tried
-    if folder is not None:
-        solution.save(folder / f"{read.name}.jumpnet")
-        session.keep(folder / f"{read.name}.jumpnet")
-    if exit_code(solution.status) == INTERRUPTED or interrupts.asked():
-        raise KeyboardInterrupt
-    with spoken("command"):
-        _told(session, read, solution, folder, as_json)
+    with half_resolution(read) as coarse:
+        with spoken("command"), interrupts.caught():
+            solution = read.solve(progress=not session.quiet)  # a bar for each way that is tried
+        if folder is not None:
+            solution.save(folder / f"{read.name}.jumpnet")
+            session.keep(folder / f"{read.name}.jumpnet")
+        if exit_code(solution.status) == INTERRUPTED or interrupts.asked():
+            raise KeyboardInterrupt
+        with spoken("command"):
+            _told(session, read, solution, folder, as_json, coarse)
     return exit_code(solution.status)
 
 
-def _told(session: Session, read: "ProblemFile", solution: "Solution", folder: Path | None, as_json: bool) -> None:
+def _told(
+    session: Session, read: "ProblemFile", solution: "Solution", folder: Path | None, as_json: bool, coarse: "Coarse"
+) -> None:
     """Print the report and the quantities, and write the files if there is a place for them."""
     from jumpnet.files.outputs import described, results, write
 
-    image = read.file.image is not None and read.file.image.resolution
-    with session.waiting("quantities" + (", also at half the resolution of the image" if image else "")):
-        found = results(read, solution)
+    image = ", also at half the resolution of the image" if read.asks_resolution else ""
+    with session.waiting(f"quantities{image}"):
+        found = results(read, solution, coarse)
     if folder is not None:
         with session.waiting("report and pictures"):
             write(read, solution, found, folder, session.keep, session.command)

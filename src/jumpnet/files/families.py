@@ -10,7 +10,7 @@ import numpy as np
 
 from jumpnet.errors import ProblemError
 from jumpnet.files.errors import quantity_errors
-from jumpnet.files.problemfile import Origin, ProblemFile, read_as_file
+from jumpnet.files.problemfile import Origin, ProblemFile
 from jumpnet.problem import Data, Problem
 from jumpnet.solution import Solution
 from jumpnet.studies.family import Family, Measured, Quantity, Values, digest, measured
@@ -29,12 +29,10 @@ class FileFamily(Family):
 
     def read(self, values: Values) -> ProblemFile:
         """The file with these constants."""
-        o = self.origin
         for name, value in values.items():
             if not np.isfinite(value):
                 raise ProblemError(f"the constant {name!r} is {value}; a finite number is wanted.")
-        constants = {**o.constants, **values}
-        found = read_as_file(o.text, constants, name=o.name, folder=o.folder, allowed=o.allowed, budget=o.budget)
+        found = self.origin.read(values)
         if self.measuring and found.problem.data is not None:
             stated: dict[str, Any] = {**found.problem.given, "data": ()}
             found = replace(found, problem=Problem(**stated))

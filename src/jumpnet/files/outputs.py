@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from jumpnet.files.beside import Coarse
 from jumpnet.files.errors import flux_corrections, quantity_errors
 from jumpnet.files.problemfile import ProblemFile
 from jumpnet.guard.text import spreadsheet
@@ -25,12 +26,15 @@ _BALANCE = {
 }
 
 
-def results(read: ProblemFile, solution: Solution) -> dict[str, Any]:
-    """Status, error, the wanted quantities, the balances and the comparison, if one is asked for; JSON can hold it."""
+def results(read: ProblemFile, solution: Solution, coarse: Coarse | None = None) -> dict[str, Any]:
+    """Status, error, the wanted quantities, the balances and the comparison, if one is asked for; JSON can hold it.
+
+    `coarse` gives the quantities at half the resolution of an image (beside.py); without it they are computed here.
+    """
     report = solution.report(balances=True, reference=read.reference())
     judged = quantity_errors(read, solution)
     wanted, added = read.quantities(solution), flux_corrections(read, solution)
-    coarse = read.coarse_quantities() if solution.dim == 2 else {}
+    halved = (coarse or read.coarse_quantities)() if solution.dim == 2 else {}
     found = {
         "title": read.title,
         "fluxes": "heat flow, -A grad u" if read.file.heat else "A grad u",
@@ -46,8 +50,8 @@ def results(read: ProblemFile, solution: Solution) -> dict[str, Any]:
                 "value": integral.value + added.get(name, 0.0),
                 "error": max(integral.error, judged[name]) if name in judged else None,
                 "quadrature error": integral.error,
-                "resolution error": abs(integral.value + added.get(name, 0.0) - coarse[name])
-                if name in coarse
+                "resolution error": abs(integral.value + added.get(name, 0.0) - halved[name])
+                if name in halved
                 else None,
             }
             for name, integral in wanted.items()
@@ -155,20 +159,20 @@ def write(
         exchanged = folder / f"{read.name}{'.csv' if solution.dim == 1 else '.vtu'}"
         solution.export(exchanged)
         keep(exchanged)
-    picture = plot_solution(solution, folder / f"{read.name}.png")
-    keep(folder / f"{read.name}.png")
-    domain = None
+    picture, domain = folder / f"{read.name}.png", folder / "domain.png"
+    plot_solution(solution, picture)
+    keep(picture)
     if solution.dim <= 3:
-        domain = plot_domain(read.problem.partition, folder / "domain.png")
-        keep(folder / "domain.png")
+        plot_domain(read.problem.partition, domain)
+        keep(domain)
     about = Context(
         about=read.file.about or "",
         saved=f"{read.name}.jumpnet",
         command=command,
         quantities=shown_quantities(found),
         tables=tables(found, read.file.heat),
-        picture=picture,
-        domain=domain,
+        picture=picture.read_bytes(),
+        domain=domain.read_bytes() if solution.dim <= 3 else None,
         alarm=found["alarm"] or "",
         heat=read.file.heat,
     )

@@ -49,6 +49,13 @@ class Origin:
     allowed: tuple[Path, ...]
     budget: Budget | None
 
+    def read(self, values: Mapping[str, float] | None = None) -> ProblemFile:
+        """The file, with other values of some of its constants."""
+        constants = {**self.constants, **(values or {})}
+        return read_as_file(
+            self.text, constants, name=self.name, folder=self.folder, allowed=self.allowed, budget=self.budget
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class ProblemFile:
@@ -137,13 +144,18 @@ class ProblemFile:
             return TOL
         return TOL_OF_IMAGES if self.problem.dim == 2 else TOL_OF_VOLUMES
 
+    @property
+    def asks_resolution(self) -> bool:
+        """Whether there are quantities of an image of which one wants to know what its pixels cost."""
+        return self.file.image is not None and self.file.image.resolution and bool(self.file.quantities)
+
     def coarse_quantities(self) -> dict[str, float]:
         """The same integrals with the image at half its resolution; none where there is no image, or it is too coarse.
 
         How far they are from those of the image itself is about what its pixels cost: the error falls with their size
         at least in proportion.
         """
-        if self.file.image is None or not self.file.image.resolution or not self.file.quantities:
+        if not self.asks_resolution:
             return {}
         try:
             builder = self.builder.coarsened()

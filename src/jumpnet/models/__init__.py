@@ -3,6 +3,7 @@
 from jumpnet.linalg.block_qr import ByCell
 from jumpnet.models.activations import ACTIVATIONS, register_activation
 from jumpnet.models.frozen import Frozen, LinearSystem
+from jumpnet.models.nonlinear import NonlinearSystem
 from jumpnet.models.specs import (
     CategoricalEmbedding,
     Deep,
@@ -32,6 +33,7 @@ __all__ = [
     "LinearSystem",
     "Model",
     "Network",
+    "NonlinearSystem",
     "OneHot",
     "Polynomials",
     "RandomFeatures",

@@ -1,6 +1,7 @@
 """Rows and a network make a least-squares system: residual and Jacobian as NumPy arrays, compiled once per shape."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
@@ -143,21 +144,32 @@ def _objective(network: Network, layout: Layout, theta: Array, data: tuple[Runs,
 class System:
     """The least-squares system of a network on weighted rows; the optimisers see only this."""
 
-    def __init__(self, network: Network, rows: Rows):
+    def __init__(self, network: Network, rows: Rows, layout: Layout | None = None):
         self.network, self.rows = network, rows
-        self._layout = rows.layout
+        self._layout = rows.layout if layout is None else layout
         # Where in theta the parameters are in which the network is linear; empty where it has none to tell.
         self.output: Int[np.ndarray, " outputs"] = np.arange(network.size)[getattr(network, "output", slice(0))]
         self._objective = partial(_objective, network, self._layout)
-        s, w = rows.sites, np.repeat(rows.weight, rows.counts)
+        self._order = site_order(self._layout)
+        of_site, cell = rows.row_of_site[self._order], np.asarray(rows.sites.cell)[self._order]
+        self.pattern = Pattern(tuple(network.own), network.size, of_site, cell, len(rows.rhs))
+        self._place()
+
+    def _place(self) -> None:
+        """The weighted coefficients, as compiled code wants them."""
+        rows, s = self.rows, self.rows.sites
+        w = np.repeat(rows.weight, rows.counts)
         weighted = Sites(s.x, s.cell, s.a0 * w, s.a1 * w[:, None], s.a2 * w[:, None, None])
-        order = site_order(self._layout)
-        self.pattern = Pattern(
-            tuple(network.own), network.size, rows.row_of_site[order], np.asarray(s.cell)[order], len(rows.rhs)
-        )
         with float64():
-            self._runs = _runs(weighted, order, self._layout)
+            self._runs = _runs(weighted, self._order, self._layout)
             self._rhs = jnp.asarray(rows.rhs * rows.weight)
+
+    def with_coefficients(self, rows: Rows) -> "System":
+        """The system of rows at the same sites with other coefficients and right-hand sides."""
+        other = copy(self)
+        other.rows = rows
+        other._place()
+        return other
 
     @property
     def size(self) -> int:

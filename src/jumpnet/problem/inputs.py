@@ -172,10 +172,10 @@ def jumps(given: Any, parts: Partition, names: Names) -> Mapping[Pair, JumpCondi
     """One jump per interface; a pair that is not mentioned has none."""
     pairs = [interface.pair for interface in parts.interfaces]
     if isinstance(given, Mapping):
-        numbered = {_numbered(key, parts): jump for key, jump in given.items()}
-        for key in numbered:
+        by_number = {numbered(key, parts): jump for key, jump in given.items()}
+        for key in by_number:
             _check_pair(key, parts, pairs)
-        chosen = {pair: numbered.get(pair, Jump()) for pair in pairs}
+        chosen = {pair: by_number.get(pair, Jump()) for pair in pairs}
     elif isinstance(given, Jump):
         chosen = dict.fromkeys(pairs, given)
     else:
@@ -185,7 +185,7 @@ def jumps(given: Any, parts: Partition, names: Names) -> Mapping[Pair, JumpCondi
     return MappingProxyType({pair: jump_condition(jump, parts.dim, pair, names) for pair, jump in chosen.items()})
 
 
-def _numbered(key: Any, parts: Partition) -> Any:
+def numbered(key: Any, parts: Partition) -> Any:
     """A pair of pieces by their numbers; what is no name stays as it is."""
     if not isinstance(key, tuple):
         return key

@@ -6,6 +6,7 @@ point inside a piece and one outside, and bisection along that edge puts it on t
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from contourpy import contour_generator
@@ -14,7 +15,7 @@ from jaxtyping import Float
 from jumpnet.geometry import Partition
 from jumpnet.geometry.partition.sampling import STEP
 from jumpnet.geometry.shape import Shape
-from jumpnet.reporting.grid import Grid, outlines
+from jumpnet.reporting.grid import Grid, Plane, outlines
 from jumpnet.reporting.outlines import rings_of
 
 HALVINGS = 60
@@ -40,6 +41,17 @@ class Curve:
 def interface_curves(partition: Partition, grid: Grid) -> tuple[Curve, ...]:
     """All stretches of interfaces in the plane of a grid, in the order of their pairs."""
     cell = float(min(grid.x[1] - grid.x[0], grid.y[1] - grid.y[0]))
+    known = _FOLLOWED.setdefault(partition, {})
+    if (grid.plane, cell) not in known:
+        known[grid.plane, cell] = _followed(partition, grid, cell)
+    return known[grid.plane, cell]
+
+
+# The curves of grids that were drawn: several pictures have the same.
+_FOLLOWED: WeakKeyDictionary[Partition, dict[tuple[Plane, float], tuple[Curve, ...]]] = WeakKeyDictionary()
+
+
+def _followed(partition: Partition, grid: Grid, cell: float) -> tuple[Curve, ...]:
     rings = [rings_of(shape, cell) if partition.dim == 2 else None for shape in partition.pieces]
     unknown = [k for k, ring in enumerate(rings) if ring is None]
     levels = dict(zip(unknown, outlines(partition, grid, unknown), strict=True)) if unknown else {}
@@ -51,8 +63,7 @@ def interface_curves(partition: Partition, grid: Grid) -> tuple[Curve, ...]:
             level = np.ma.masked_invalid(levels[piece - 1])
             contours = contour_generator(grid.x, grid.y, level, name="serial").lines(0.0)
             lines = [_on_shape(shape, grid, np.asarray(line)) for line in contours]
-        for line in lines:
-            found += _stretches(partition, piece, line)
+        found += _stretches(partition, piece, [line for line in lines if len(line) >= FEWEST])
     return tuple(sorted(found, key=lambda curve: curve.pair))
 
 
@@ -84,22 +95,24 @@ def _on_shape(shape: Shape, grid: Grid, line: Float[np.ndarray, "n 2"]) -> Float
     return points[np.r_[True, steps > CROWDED * cell.min()]]
 
 
-def _stretches(partition: Partition, piece: int, points: Float[np.ndarray, "n d"]) -> Iterator[Curve]:
-    """A piece's outline, cut where its neighbour changes; the part on the boundary of the domain is left out."""
-    if len(points) < FEWEST:
+def _stretches(partition: Partition, piece: int, lines: list[Float[np.ndarray, "n d"]]) -> Iterator[Curve]:
+    """A piece's outlines, cut where its neighbour changes; the parts on the boundary of the domain are left out."""
+    if not lines:
         return
-    step = STEP * partition.domain.size
+    step, points = STEP * partition.domain.size, np.concatenate(lines)
     normals = partition.pieces[piece - 1].normal(points)
     sound = np.all(np.isfinite(normals), axis=1)
     normals = np.where(sound[:, None], normals, 0.0)
     ahead, behind = partition.label(points + step * normals), partition.label(points - step * normals)
     # Each interface is an outline of both of its pieces: the higher one's is taken.
     other: np.ndarray = np.where(sound & (behind == piece) & (ahead < piece), ahead, -1)
-    closed = bool(np.linalg.norm(points[0] - points[-1]) <= 1e-9 * partition.domain.size)
-    for run in _runs(other):
-        if run.stop - run.start >= FEWEST and (neighbour := int(other[run.start])) >= 0:
-            whole = closed and run.stop - run.start == len(points)
-            yield Curve((neighbour, piece), points[run], normals[run], whole)
+    ends = np.cumsum([len(line) for line in lines])[:-1]
+    for line, own, beyond in zip(lines, np.split(normals, ends), np.split(other, ends), strict=True):
+        closed = bool(np.linalg.norm(line[0] - line[-1]) <= 1e-9 * partition.domain.size)
+        for run in _runs(beyond):
+            if run.stop - run.start >= FEWEST and (neighbour := int(beyond[run.start])) >= 0:
+                whole = closed and run.stop - run.start == len(line)
+                yield Curve((neighbour, piece), line[run], own[run], whole)
 
 
 def _runs(values: np.ndarray) -> Iterator[slice]:

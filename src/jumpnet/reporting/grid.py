@@ -85,16 +85,21 @@ def whole_resolution(given: int | None, default: int) -> int:
 
 def make_grid(partition: Partition, plane: Plane, resolution: int) -> Grid:
     """A grid over the domain's box with `resolution` points along its longer side."""
+    bare = unlabelled(partition, plane, resolution)
+    known = _LABELLED.setdefault(partition, {})
+    if (plane, resolution) not in known:
+        known[plane, resolution] = partition.label(bare.points()).reshape(bare.label.shape)
+    return replace(bare, label=known[plane, resolution])
+
+
+def unlabelled(partition: Partition, plane: Plane, resolution: int) -> Grid:
+    """The same grid with no labels (all are 0): to follow curves, which need its lines only."""
     lower, upper = (np.asarray(end)[list(plane.axes)] for end in partition.bounds)
     lower, upper = lower - MARGIN * (upper - lower).max(), upper + MARGIN * (upper - lower).max()
     step = (upper - lower).max() / (resolution - 1)
     counts = np.maximum(np.round((upper - lower) / step).astype(int) + 1, 8)
     x, y = (np.linspace(lower[k], upper[k], counts[k]) for k in (0, 1))
-    bare = Grid(plane, x, y, np.zeros((len(y), len(x)), int))
-    known = _LABELLED.setdefault(partition, {})
-    if (plane, resolution) not in known:
-        known[plane, resolution] = partition.label(bare.points()).reshape(len(y), len(x))
-    return replace(bare, label=known[plane, resolution])
+    return Grid(plane, x, y, np.zeros((len(y), len(x)), int))
 
 
 # The labels of grids that were drawn: several pictures have the same.

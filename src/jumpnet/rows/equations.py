@@ -61,19 +61,27 @@ def _pde(problem: Problem, points: Collocation) -> Iterator[Rows]:
             yield row_family(ConditionKey(Kind.PDE, (piece,)), f, (x, piece, -lam, div_A, A))
 
 
-def _boundary(problem: Problem, points: Collocation) -> Iterator[Rows]:
-    """u = g, A grad u . n = g, or alpha u + A grad u . n = g, part by part."""
+def boundary_points(problem: Problem, points: Collocation) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
+    """The parts of the boundary that have points: their names, points, normals and pieces."""
     number = points.boundary_part
     if problem.partition.named:  # cells know of walls only
         number = problem.partition.part_numbers(points.boundary, points.boundary_normal, points.boundary_piece)
     for index, part in enumerate(problem.partition.boundary_parts):
         mine = number == index
-        if not mine.any():
-            continue
-        x, n, piece = points.boundary[mine], points.boundary_normal[mine], points.boundary_piece[mine]
+        if mine.any():
+            yield part, points.boundary[mine], points.boundary_normal[mine], points.boundary_piece[mine]
+
+
+def boundary_key(part: str) -> ConditionKey:
+    """The condition on a part; a boundary in one part has no other name."""
+    return ConditionKey(Kind.BOUNDARY, part=None if part == "boundary" else part)
+
+
+def _boundary(problem: Problem, points: Collocation) -> Iterator[Rows]:
+    """u = g, A grad u . n = g, or alpha u + A grad u . n = g, part by part."""
+    for part, x, n, piece in boundary_points(problem, points):
         kind, alpha, g = problem.boundary_data(part, x, n, piece)
-        # A boundary in one part has only this name.
-        key = ConditionKey(Kind.BOUNDARY, part=None if part == "boundary" else part)
+        key = boundary_key(part)
         if kind == "periodic":
             continue
         if kind == "dirichlet":

@@ -12,6 +12,8 @@ and on the boundary alpha u + A grad u . n = g, with b(x, u) = alpha(x, u) u - g
 A and a contact resistance R are taken at u0, as their derivatives would not leave an elliptic problem of this form:
 there the steps contract by a factor, which is measured and counted in the error.
 
+A network is trained on the nonlinear equations themselves instead (trained.py).
+
 The last solution is judged with the problem linearised about itself, whose residual is that of the nonlinear problem.
 """
 
@@ -27,16 +29,22 @@ import numpy as np
 from jaxtyping import Float
 
 from jumpnet.collocation import Stream
-from jumpnet.engines.goal import Goal
+from jumpnet.engines.budget import Budget, checked_limit
+from jumpnet.engines.goal import Goal, checked_goal
+from jumpnet.engines.network import Network
+from jumpnet.engines.protocol import Request
 from jumpnet.errors import JumpnetWarning, ModelError
 from jumpnet.fields import scalar_field
 from jumpnet.optim import Status
 from jumpnet.problem import inputs
 from jumpnet.solution import Solution
 from jumpnet.solving import solve
-from jumpnet.solving.call import checked_goal
+from jumpnet.solving.methods import Method, resolved
 from jumpnet.solving.verify import verified
-from jumpnet.studies.linearised import NonlinearProblem, State
+from jumpnet.studies.linearised import linearised
+from jumpnet.studies.nonlinear_problem import NonlinearProblem
+from jumpnet.studies.state import State
+from jumpnet.studies.trained import trained
 
 Array = Float[np.ndarray, "..."]
 # Steps of one continuation value; of a tolerance, the part left to the iteration, and to the last linear solve.
@@ -65,25 +73,30 @@ def solve_nonlinear(
     start: Any = 0.0,
     tol: float = 1e-6,
     atol: float = 0.0,
+    method: Method = "auto",
     continuation: tuple[str, Sequence[float]] | None = None,
     verify: bool = True,
-    progress: Callable[[int, float], None] | None = None,
-    **options: Any,
+    time_limit: float | None = None,
+    seed: int = 0,
+    progress: Callable[[Any, float], None] | None = None,
 ) -> Solution:
-    """Solve a problem whose data depend on u: linear problems one after the other, the last solution judged.
+    """Solve a problem whose data depend on u, and judge the solution.
 
-    Steps that grow are halved.
+    Newton's method solves linear problems one after the other; steps that grow are halved. A network is trained on the
+    nonlinear equations themselves.
 
     Args:
         problem: A `jn.NonlinearProblem`.
         start: Where to begin: a number, a formula or a callable, or one for each piece, or a solution.
         tol: As in `jn.solve`.
         atol: As in `jn.solve`.
+        method: As in `jn.solve`; `jn.Network(...)` is trained on the nonlinear equations.
         continuation: Where the start is too far from the solution: `("load", [0.1, 0.3, 1.0])` solves for these values
             of a constant of the problem one after the other, each from the one before.
         verify: Whether the last solution is judged, by the problem linearised about it.
-        progress: Called with (step, its size relative to the variation of u).
-        options: Those of `jn.solve`, which solves the linear problems.
+        time_limit: As in `jn.solve`, for each linear problem or for a training.
+        seed: As in `jn.solve`.
+        progress: Called with (step, its size relative to the variation of u); with a network as in `jn.solve`.
 
     Returns:
         A `Solution` whose `problem` is the linear one about itself: fluxes, balances and the judge's verdict are those
@@ -100,12 +113,19 @@ def solve_nonlinear(
     """
     if not isinstance(problem, NonlinearProblem):
         raise ModelError(f"solve_nonlinear needs a jn.NonlinearProblem, not {type(problem).__name__}.")
-    goal = checked_goal(tol, atol)
+    goal, asked = checked_goal(tol, atol), resolved(method, {})
     state = _first(start, problem)
+    if isinstance(asked, Network):
+        if continuation is not None:
+            raise ModelError("a network is not trained by continuation; leave continuation= or method= out.")
+        request = Request(goal, int(seed), Budget(checked_limit(time_limit)), progress or False)
+        about, found = trained(problem, state, asked, request)
+        return verified(about, found, goal, verify, needed=True)
+    options = {"method": asked, "time_limit": time_limit, "seed": seed}
     name, values = continuation or ("", [None])
     if not len(values):
         raise ModelError("continuation has no values; give a name and at least one, the last that of the problem.")
-    run = _Run(problem, goal, dict(options), progress)
+    run = _Run(problem, goal, options, progress)
     for value in values[:-1]:
         assert value is not None
         run.problem = problem.with_constants({name: float(value)})
@@ -157,11 +177,11 @@ class _Run:
     def _solved(self, state: State, tol: float) -> Solution:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", JumpnetWarning)  # what is said of the last one is said of the whole
-            return solve(self.problem.about(state), tol=tol, verify=False, **self.options)
+            return solve(linearised(self.problem, state), tol=tol, verify=False, **self.options)
 
     def judged(self, found: Solution, steps: Iteration, verify: bool) -> Solution:
         """The solution with the problem linearised about it, judged; the estimate with what the iteration leaves."""
-        about = self.problem.about(State([(1.0, found)]))
+        about = linearised(self.problem, State([(1.0, found)]))
         settings = found.settings | {"nonlinear": [float(step) for step in steps.steps]}
         whole = replace(found, problem=about, tensors=about.A, exact=about.exact, settings=settings)
         if steps.contraction > SLOW:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
+from uuid import uuid4
 
 import numpy as np
 
@@ -76,11 +77,25 @@ class Span:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One task of a sweep: the family, and values of its parameters."""
+    """One task of a sweep: the family, and values of its parameters; `run` names the sweep."""
 
     family: Family
     number: int
     values: Mapping[str, float]
+    run: str = ""
+
+
+# In a worker: the family of the sweep it works for, as its first case brought it. Later cases come as new copies of the
+# family, which would have to survey their geometry again.
+_families: dict[str, Family] = {}
+
+
+def _known(case: Case) -> Family:
+    """The family of a case, the one that this process has by now."""
+    if case.run not in _families:
+        _families.clear()
+        _families[case.run] = case.family
+    return _families[case.run]
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +235,8 @@ def sweep(
     family = family_of(problem, quantities, options)
     points = list(_points(vary, samples, seed))
     family.problem(points[0])  # says what is wrong before anything is begun
-    cases = [Case(family, number, values) for number, values in enumerate(points)]
+    run = uuid4().hex
+    cases = [Case(family, number, values, run) for number, values in enumerate(points)]
     kept = None if store is None else Store(Path(store), family)
     found = {} if kept is None or again else {c.number: r for c in cases if (r := kept.get(c)) is not None}
     waiting = [case for case in cases if case.number not in found]
@@ -245,7 +261,7 @@ def solved(case: Case, stopped: Stopped) -> Record:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", JumpnetWarning)  # the status says what did not converge
-            solution, measures = case.family.measure(case.values)
+            solution, measures = _known(case).measure(case.values)
     except JumpnetError as refused:
         return {"status": "refused", "message": str(refused), "seconds": time.perf_counter() - began}
     return {
@@ -354,7 +370,7 @@ def _parquet(columns: dict[str, Any]) -> bytes:
         import pyarrow.parquet  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise ModelError(
-            "Parquet needs pyarrow, which is not installed; pip install pyarrow, or write a .csv."
+            "Parquet needs pyarrow, which is not installed; pip install 'jumpnet[parquet]' adds it, or write a .csv."
         ) from None
     sink = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(pyarrow.table(columns), sink)

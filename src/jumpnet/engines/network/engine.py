@@ -24,7 +24,7 @@ from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
 from jumpnet.models import Model
 from jumpnet.problem import Problem
-from jumpnet.rows import Rows, equations, values
+from jumpnet.rows import NonlinearRows, Rows, equations, values
 from jumpnet.solution import Solution
 
 
@@ -39,7 +39,7 @@ class Training:
     partition: Partition
     settings: Settings
     atlases: Sequence[Atlas]
-    rows: Callable[[Collocation, Stream], Rows]
+    rows: Callable[[Collocation, Stream], Rows | NonlinearRows]
     problem: Problem | None
     exact: tuple[Field, ...] | None
 
@@ -87,15 +87,20 @@ class NetworkEngine:
 
     def solve(self, problem: Problem, request: Request) -> Solution:
         """The best of the trained networks."""
-        partition = problem.partition
-        settings = _within(resolve(partition.dim, partition.size, self.options), request.budget.left)
-        atlases = choose_atlases(settings.charts, partition, lambda piece, x: problem.A[piece].value(x))
 
         def rows(drawn: Collocation, stream: Stream) -> Rows:
             return equations(problem, with_held_out(problem, drawn) if stream is Stream.HELD_OUT else drawn)
 
-        training = Training(partition, settings, atlases, rows, problem, problem.exact)
-        return request.accept(training.best(self.options, request), False)
+        return request.accept(self.trained(problem, rows, request), False)
+
+    def trained(
+        self, problem: Problem, rows: Callable[[Collocation, Stream], Rows | NonlinearRows], request: Request
+    ) -> Solution:
+        """The best of the networks trained on equations at points of a problem, not yet accepted."""
+        partition = problem.partition
+        settings = _within(resolve(partition.dim, partition.size, self.options), request.budget.left)
+        atlases = choose_atlases(settings.charts, partition, lambda piece, x: problem.A[piece].value(x))
+        return Training(partition, settings, atlases, rows, problem, problem.exact).best(self.options, request)
 
     def approximate(self, partition: Partition, u: tuple[Field, ...], request: Request) -> Solution:
         """The best of the networks trained on the values of a piecewise function."""

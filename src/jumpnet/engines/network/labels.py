@@ -8,7 +8,7 @@ import numpy as np
 from jumpnet.collocation import Stream
 from jumpnet.errors import ModelError
 from jumpnet.geometry import Partition
-from jumpnet.models import Deep, Model, ScalarEncoding, System
+from jumpnet.models import Deep, Model, NonlinearSystem, ScalarEncoding, System
 from jumpnet.models.shallow import Shallow
 
 # Monte Carlo points per piece: the labels need to be distinct, not exact.
@@ -54,7 +54,7 @@ def resolve_labels(
     return replace(model, labels=tuple(labels.tolist()))
 
 
-def initial(system: System, rng: np.random.Generator) -> np.ndarray:
+def initial(system: System | NonlinearSystem, rng: np.random.Generator) -> np.ndarray:
     """Random parameters; where one number tells many pieces apart, steep ones.
 
     Weights of size one make neurons that see [-1, 1] as a whole. If pieces are thin in some coordinate, or their labels
@@ -77,7 +77,7 @@ def initial(system: System, rng: np.random.Generator) -> np.ndarray:
     return network.steepened(theta, slopes, np.column_stack([x[at], label[sites.cell[at]]]))
 
 
-def initial_raw(system: System, rng: np.random.Generator) -> np.ndarray:
+def initial_raw(system: System | NonlinearSystem, rng: np.random.Generator) -> np.ndarray:
     """Random parameters for inputs in their own units: those drawn for inputs in [-1, 1], in terms of these.
 
     Coordinates from 0 to 2 pi and labels from 0 to 9 would otherwise put nearly all neurons' steps at one end.

@@ -17,10 +17,10 @@ from jumpnet.engines.residuals import held_out_residuals
 from jumpnet.errors import JumpnetWarning, ModelError
 from jumpnet.fields import Field
 from jumpnet.geometry import Partition
-from jumpnet.models import Model, Network, Separate, System
+from jumpnet.models import Model, Network, NonlinearSystem, Separate, System
 from jumpnet.optim import Status, minimise
 from jumpnet.problem import Problem
-from jumpnet.rows import Rows, Weights, weigh
+from jumpnet.rows import NonlinearRows, Rows, Weights, jets_of, probes, weigh
 from jumpnet.solution import Solution
 
 # Fewer interior points than this, and a piece of a shared network is determined mostly by its neighbours.
@@ -43,8 +43,8 @@ class Task:
     atlases: Sequence[Atlas]
     networks: Sequence[Network]
     points: Points
-    train: Rows
-    held_out: Rows
+    train: Rows | NonlinearRows
+    held_out: Rows | NonlinearRows
     settings: Settings
     problem: Problem | None = None
     exact: tuple[Field, ...] | None = None
@@ -52,10 +52,11 @@ class Task:
     def solution(self, seed: int, progress: Progress | None, checkpoint: Checkpoint | None = None) -> Solution:
         """Train, or go on with a training, and measure what came out on the held-out points."""
         began = time.perf_counter()
-        train_rows, scale = self._weighted(self.train)
-        held_rows, _ = self._weighted(self.held_out, scale)
+        train_rows, scale = self._weighted(_rows(self.train))
+        held_rows, _ = self._weighted(_rows(self.held_out), scale)
+        both = ((self.train, train_rows), (self.held_out, held_rows))
         candidates = [
-            Candidate(atlas, System(network, atlas.push_rows(train_rows)), System(network, atlas.push_rows(held_rows)))
+            Candidate(atlas, *(_system(network, atlas, given, weighted, scale) for given, weighted in both))
             for atlas, network in zip(self.atlases, self.networks, strict=True)
         ]
         # Two starts for each of several ways to see the problem, three for one.
@@ -123,6 +124,27 @@ class Task:
             "optimizer": repr(optimizer),
             "seconds": seconds,
         }
+
+
+def _rows(equations: Rows | NonlinearRows) -> Rows:
+    """The rows that weights and the scale of u are taken from."""
+    return equations.first if isinstance(equations, NonlinearRows) else equations
+
+
+def _system(
+    network: Network, atlas: Atlas, equations: Rows | NonlinearRows, weighted: Rows, scale: float
+) -> System | NonlinearSystem:
+    """The least-squares system of a network, whose values times `scale` are u."""
+    if isinstance(equations, Rows):
+        return System(network, atlas.push_rows(weighted))
+    dim = weighted.sites.x.shape[1]
+
+    def about(values: np.ndarray) -> Rows:
+        rows = equations.about(jets_of(scale * values, dim))
+        return atlas.push_rows(replace(rows, weight=weighted.weight, rhs=rows.rhs / scale))
+
+    at = atlas.push(probes(weighted.sites))
+    return NonlinearSystem(network, atlas.push_rows(weighted), equations.layout, at, about)
 
 
 def _named(weights: Weights) -> object:

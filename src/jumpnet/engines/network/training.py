@@ -17,7 +17,7 @@ from jumpnet.charts import Atlas
 from jumpnet.collocation import Stream
 from jumpnet.engines.network import labels
 from jumpnet.engines.progress import Progress
-from jumpnet.models import System
+from jumpnet.models import NonlinearSystem, System
 from jumpnet.optim import History, Optimizer, Record, Result, Status, minimise
 from jumpnet.optim.loop import WORTH_ANOTHER
 
@@ -35,8 +35,8 @@ class Candidate:
     """One way to see the problem: charts, and the systems of training and of held-out points in them."""
 
     atlas: Atlas
-    system: System
-    unseen: System
+    system: System | NonlinearSystem
+    unseen: System | NonlinearSystem
 
     def held_out_loss(self, theta: np.ndarray) -> float:
         """The loss on points the training never saw."""
@@ -131,7 +131,7 @@ def _trained(
     )
 
 
-def refitted(system: System, result: Result, tol: float) -> Result:
+def refitted(system: System | NonlinearSystem, result: Result, tol: float) -> Result:
     """The result with its output weights found anew by linear least squares, if that lowers the loss.
 
     The iteration's damping keeps it from the last digits of what is a linear problem once the neurons are in place:
@@ -157,7 +157,7 @@ def refitted(system: System, result: Result, tol: float) -> Result:
     return replace(result, theta=theta, loss=loss, status=status, history=history)
 
 
-def initial(system: System, seed: int, start: int, raw: bool = False) -> np.ndarray:
+def initial(system: System | NonlinearSystem, seed: int, start: int, raw: bool = False) -> np.ndarray:
     """Initial parameters of a seed's start; start 0 is what a single start would use."""
     rng = np.random.default_rng([seed, int(Stream.WEIGHTS), start])
     return labels.initial_raw(system, rng) if raw else labels.initial(system, rng)

@@ -19,6 +19,7 @@ from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.data import labelimage
 from jumpnet.geometry.data.files import Source
 from jumpnet.geometry.partition import sampling
+from jumpnet.geometry.partition.draws import Draws
 from jumpnet.geometry.partition.holes import Hole, find_holes
 from jumpnet.geometry.partition.interface_detection import Pair, Trace, Wall, Walls
 from jumpnet.geometry.partition.labels import Labeller
@@ -314,8 +315,16 @@ class Partition:
                 f"{n} points cannot give each of {self.size} pieces {minimum}; "
                 f"ask for at least {minimum * self.size} points or a smaller minimum."
             )
-        rng, quasi = numbers(method, seed, 0)
-        return sampling.interior(self._labeller, n, minimum, rng, quasi, lambda k: self.piece_bounds(k))
+
+        def draw() -> tuple[Floats, np.ndarray]:
+            rng, quasi = numbers(method, seed, 0)
+            return sampling.interior(self._labeller, n, minimum, rng, quasi, lambda k: self.piece_bounds(k))
+
+        return self._draws.get(("interior", minimum, method), n, seed, draw)
+
+    @cached_property
+    def _draws(self) -> Draws:
+        return Draws()
 
     def sample_boundary(
         self, n: int, *, seed: Seed, part: str | None = None, method: str = "random"
@@ -334,9 +343,13 @@ class Partition:
                 found if chosen is None else found & (self._part_of(trace.points, trace.wall, trace.behind) == chosen)
             )
 
-        key = (1,) if chosen is None else (1, chosen)
-        trace = walls.draw(checks.count(n, "n"), *numbers(method, seed, *key), wanted)
-        return trace.points, trace.normals, trace.behind, self._part_of(trace.points, trace.wall, trace.behind)
+        key, n = (1,) if chosen is None else (1, chosen), checks.count(n, "n")
+
+        def draw() -> tuple[Floats, Floats, np.ndarray, np.ndarray]:
+            trace = walls.draw(n, *numbers(method, seed, *key), wanted)
+            return trace.points, trace.normals, trace.behind, self._part_of(trace.points, trace.wall, trace.behind)
+
+        return self._draws.get(("boundary", chosen, method), n, seed, draw)
 
     @cached_property
     def boundary_survey(self) -> tuple[Floats, Floats, np.ndarray, np.ndarray]:
@@ -351,10 +364,13 @@ class Partition:
         In 1-D every point of the interface is returned once, whatever `n`.
         """
         a, b = self._pair(pair)
-        walls = self._walls
-        drawing = numbers(method, seed, 2, a, b)
-        trace = walls.draw_between(checks.count(n, "n"), *drawing, (a, b))
-        return trace.points, np.where(trace.ahead == a, 1.0, -1.0)[:, None] * trace.normals
+        n = checks.count(n, "n")
+
+        def draw() -> tuple[Floats, Floats]:
+            trace = self._walls.draw_between(n, *numbers(method, seed, 2, a, b), (a, b))
+            return trace.points, np.where(trace.ahead == a, 1.0, -1.0)[:, None] * trace.normals
+
+        return self._draws.get(("interface", a, b, method), n, seed, draw)
 
     def sides(self, x: ArrayLike) -> tuple[np.ndarray, np.ndarray, Floats]:
         """The pieces a < b that meet at points of interfaces, and the unit normals from b to a."""

@@ -3,6 +3,7 @@
 import io
 import re
 from os import PathLike
+from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -17,6 +18,7 @@ from jumpnet.solution.files import file_path
 
 DPI = 112  # on a page
 FINER = 2  # times as many dots in a file of its own, which may be printed
+PACKED = 3  # the level of compression of PNG files: half the time of the default, 6, for a tenth more bytes
 INK = "#22262b"
 FAINT = "#9aa3ad"
 # Soft colours for pieces; the first is the background's.
@@ -87,7 +89,8 @@ def image(figure: Figure, kind: str = "png", finer: float = 1.0) -> bytes:
         layout.execute(figure)
         figure.set_layout_engine(None)  # "none" would leave a placeholder, for which savefig draws twice
     with rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):  # TrueType: journals refuse the default's Type 3
-        figure.savefig(buffer, format=kind, dpi=finer * figure.dpi, metadata=nameless)
+        packed: dict[str, Any] = {"pil_kwargs": {"compress_level": PACKED}} if kind == "png" else {}
+        figure.savefig(buffer, format=kind, dpi=finer * figure.dpi, metadata=nameless, **packed)
     return buffer.getvalue()
 
 

@@ -21,7 +21,7 @@ NEARLY = 0.95  # of the largest distance from the edge: as much room for a name
 MOST_PARTS = 12  # of the boundary that are drawn apart
 BOUNDARY_POINTS = 3000  # a line of dots is drawn with: closer than their size
 MOST_LABELS = 40  # more names than this would hide the picture
-RESOLUTION = 500  # points along the longer side
+RESOLUTION = 400  # points along the longer side, as in maps of a solution: the labels are the same
 PANEL = 4.4  # inches, the longer side
 
 

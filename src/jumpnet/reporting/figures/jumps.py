@@ -12,10 +12,10 @@ from jumpnet.errors import SolutionError
 from jumpnet.reporting.curves import Curve, interface_curves
 from jumpnet.reporting.figures.canvas import FAINT, INK, LINES, Apart, finished, new_figure, styled
 from jumpnet.reporting.figures.solution import drawable, through
-from jumpnet.reporting.grid import make_grid, planes, whole_resolution
+from jumpnet.reporting.grid import planes, unlabelled, whole_resolution
 from jumpnet.solution import Solution
 
-RESOLUTION = 320
+RESOLUTION = 560  # points along the longer side, as on a page: the curves are the same
 MOST_PAIRS = 4  # interfaces shown if none are named: the longest
 
 
@@ -36,7 +36,7 @@ def plot_jumps(
     if partition.dim == 1:
         raise SolutionError("in one dimension an interface is a point; solution.jump(x) gives the number.")
     plane = planes(partition, through(partition, at))[0]
-    grid = make_grid(partition, plane, whole_resolution(resolution, RESOLUTION))
+    grid = unlabelled(partition, plane, whole_resolution(resolution, RESOLUTION))
     found = _by_pair(interface_curves(partition, grid))
     chosen = _chosen(found, pair)
     flux = all(tensor is not None for tensor in solution.tensors) and bool(solution.tensors)
@@ -74,30 +74,27 @@ def _chosen(found: dict[tuple[int, int], list[Curve]], pair: tuple[int, int] | N
 
 
 def _draw(solution: Solution, places: Sequence[Axes], pair: tuple[int, int], curves: list[Curve]) -> None:
-    a, b = pair
+    """The stretches of one interface one after the other, evaluated at once, with gaps between their lines."""
     names = [solution.partition.names[k] if solution.partition is not None else str(k) for k in pair]
-    start = 0.0
-    for index, curve in enumerate(curves):
-        s, x = start + curve.arc, curve.points
-        sides = solution(x, a), solution(x, b)
-        for k, u in enumerate(sides):
-            label = f"{names[k]} side" if index == 0 else None
-            places[0].plot(s, u, color=LINES[k], linewidth=1.5, label=label)
-        lines = [(places[1], sides[0] - sides[1])]
-        if len(places) > 2:
-            fluxes = [np.einsum("ni,ni->n", solution.flux(x, k), curve.normals) for k in pair]
-            lines.append((places[2], fluxes[0] - fluxes[1]))
-        given = _given(solution, curve)
-        for k, (axes, jump) in enumerate(lines):
-            axes.plot(s, jump, color=LINES[2], linewidth=1.5, label="computed" if index == 0 else None)
-            if given is not None:
-                axes.plot(s, given[k], "--", color=INK, linewidth=0.9, label="given" if index == 0 else None)
-        start = s[-1] * 1.02
-        if index + 1 < len(curves):
-            for axes in places:
-                axes.axvline(start, color=FAINT, linewidth=0.5)
+    x, n = (np.concatenate([getattr(curve, part) for curve in curves]) for part in ("points", "normals"))
+    s, starts = _arc_lengths(curves)
+    gaps = np.cumsum([len(curve.points) for curve in curves])[:-1]
+    broken = lambda values: np.insert(values, gaps, np.nan)  # noqa: E731
+    sides = [solution(x, k) for k in pair]
+    for k, u in enumerate(sides):
+        places[0].plot(broken(s), broken(u), color=LINES[k], linewidth=1.5, label=f"{names[k]} side")
+    jumps, given = [sides[0] - sides[1]], None
+    if len(places) > 2:
+        fluxes = [np.einsum("ni,ni->n", solution.flux(x, k), n) for k in pair]
+        jumps.append(fluxes[0] - fluxes[1])
+        given = _given(solution, pair, x, n, np.mean(fluxes, axis=0), sides[1])
+    for k, (axes, jump) in enumerate(zip(places[1:], jumps, strict=True)):
+        axes.plot(broken(s), broken(jump), color=LINES[2], linewidth=1.5, label="computed")
+        if given is not None:
+            axes.plot(broken(s), broken(given[k]), "--", color=INK, linewidth=0.9, label="given")
     words = ("$u$", "$[u]$", r"$[A \nabla u \cdot n]$")
     for axes, label in zip(places, words, strict=False):
+        axes.vlines(starts, 0, 1, transform=axes.get_xaxis_transform(), colors=FAINT, linewidth=0.5)
         styled(axes, ylabel=label)
         axes.legend(loc="upper right", fontsize=8, frameon=False, labelcolor=INK, ncols=2)  # above the lines: _calm
         _calm(axes)
@@ -106,19 +103,30 @@ def _draw(solution: Solution, places: Sequence[Axes], pair: tuple[int, int], cur
     places[-1].set_xlabel("arc length", fontsize=9, color=INK)
 
 
-def _given(solution: Solution, curve: Curve) -> tuple[np.ndarray, np.ndarray] | None:
+def _arc_lengths(curves: list[Curve]) -> tuple[np.ndarray, list[float]]:
+    """The arc lengths of stretches one after the other, a little apart, and where all but the first begin."""
+    found, starts = [curves[0].arc], []
+    for curve in curves[1:]:
+        starts.append(float(found[-1][-1]) * 1.02)
+        found.append(starts[-1] + curve.arc)
+    return np.concatenate(found), starts
+
+
+def _given(
+    solution: Solution, pair: tuple[int, int], x: np.ndarray, n: np.ndarray, crossing: np.ndarray, beyond: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
     """What the data ask for: v with the fall at a contact resistance, and w; None where the problem is not known.
 
-    With partition coefficients, the jump of u that goes with u on the side of the higher piece.
+    `crossing` is the flux through the interface, `beyond` u on the side of the higher piece: with partition
+    coefficients, the jump of u that goes with it.
     """
-    problem, x, n = solution.problem, curve.points, curve.normals
+    problem = solution.problem
     if problem is None:
         return None
-    v, w = problem.jump_data(curve.pair, x, n)
-    crossing = np.mean([np.einsum("ni,ni->n", solution.flux(x, k), n) for k in curve.pair], axis=0)
-    fall = v + problem.resistance(curve.pair, x) * crossing
+    v, w = problem.jump_data(pair, x, n)
+    fall = v + problem.resistance(pair, x) * crossing
     if problem.partitioned:
-        (a, b), beyond = curve.pair, solution(x, curve.pair[1])
+        a, b = pair
         fall = problem.K[a] * (beyond / problem.K[b] + fall) - beyond
     return fall, w
 
@@ -126,9 +134,8 @@ def _given(solution: Solution, curve: Curve) -> tuple[np.ndarray, np.ndarray] | 
 def _calm(axes: Axes) -> None:
     """Rounding does not fill the picture: the axis spans at least a millionth of the values' size."""
     low, high = axes.get_ylim()
-    lines = [np.asarray(line.get_ydata(), float) for line in axes.lines]
-    drawn = np.concatenate([values for values in lines if len(values) > 2])
-    least = max(1e-6 * float(np.abs(drawn).max()), 1e-9)
+    drawn = np.concatenate([np.asarray(line.get_ydata(), float) for line in axes.lines])
+    least = max(1e-6 * float(np.nanmax(np.abs(drawn))), 1e-9)
     room = 0.35 * max(high - low, least)  # for the legend
     middle = (low + high) / 2
     half = max(high - low, least) / 2

@@ -17,7 +17,7 @@ from jumpnet.reporting.quantities import Quantity, quantities
 from jumpnet.solution import Solution
 
 # Points along the longer side, by dimension; beyond three a point costs much more.
-RESOLUTION = {1: 2000, 2: 500, 3: 320}
+RESOLUTION = {1: 2000, 2: 400, 3: 320}
 PANEL = 4.0  # inches, the longer side of a map
 ALONE = 5.6  # the same of a map that is alone in its figure: as wide as a page
 TITLE = 0.35  # inches for a title above all

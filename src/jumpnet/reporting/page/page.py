@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from jumpnet.errors import JumpnetError, SolutionError
 from jumpnet.models.shallow import Shallow
 from jumpnet.reporting.assets import asset
-from jumpnet.reporting.figures.canvas import image, write_file
+from jumpnet.reporting.figures.canvas import FINER, image, write_file
 from jumpnet.reporting.figures.cuts import plot_cuts
 from jumpnet.reporting.figures.domain import plot_domain
 from jumpnet.reporting.figures.embedding import plot_embedding
@@ -44,8 +44,8 @@ class Context:
 
     `quantities` are the numbers that were asked for, by name, each with its error; they come first. `tables` are
     further numbers, by heading: rows of a name and its text. `heat` gives fluxes as heat flow, -A grad u. `picture` and
-    `domain` are the figures of the solution and of its pieces if they have been drawn already, and `alarm` the headline
-    of what fails (empty if nothing does), if that is known already.
+    `domain` are the figures of the solution and of its pieces if they have been written already, as the content of PNG
+    files, and `alarm` the headline of what fails (empty if nothing does), if that is known already.
     """
 
     title: str | None = None
@@ -54,8 +54,8 @@ class Context:
     command: str | None = None
     quantities: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    picture: Figure | None = None
-    domain: Figure | None = None
+    picture: bytes | None = None
+    domain: bytes | None = None
     alarm: str | None = None
     heat: bool = False
 
@@ -191,7 +191,7 @@ def _figures(report: TrustReport) -> str:
     return f"<dl>{items}</dl>"
 
 
-def _problem(solution: Solution, picture: Figure | None) -> str:
+def _problem(solution: Solution, picture: bytes | None) -> str:
     """The equations, and the geometry."""
     parts = [] if solution.problem is None else [statement(solution.problem)]
     if solution.partition is not None and solution.dim <= 3:
@@ -343,7 +343,10 @@ def snippet(solution: Solution, saved: str | None) -> str:
     return "\n".join(lines)
 
 
-def _embedded(figure: Figure, words: str) -> str:
-    data = base64.b64encode(image(figure)).decode("ascii")
-    drawn = f'<img alt="{escape(words)}" src="data:image/png;base64,{data}">'
+def _embedded(figure: Figure | bytes, words: str) -> str:
+    """A figure, or the PNG file it was written to: as large as on a page, with more dots."""
+    content = figure if isinstance(figure, bytes) else image(figure)
+    width = f' width="{int.from_bytes(content[16:20]) // FINER}"' if isinstance(figure, bytes) else ""
+    data = base64.b64encode(content).decode("ascii")
+    drawn = f'<img alt="{escape(words)}"{width} src="data:image/png;base64,{data}">'
     return f"<figure>{drawn}<figcaption>{escape(words)}</figcaption></figure>"

@@ -25,7 +25,7 @@ from jumpnet.geometry import Partition
 from jumpnet.geometry.shape import Shape
 from jumpnet.reporting.curves import Curve, interface_curves
 from jumpnet.reporting.figures.lines import runs
-from jumpnet.reporting.grid import Grid, Plane, make_grid, planes
+from jumpnet.reporting.grid import Grid, Plane, planes, unlabelled
 from jumpnet.reporting.quantities import flux_names, has_residual, is_judged
 from jumpnet.solution import Solution
 
@@ -57,7 +57,7 @@ class Blob:
 
     def text(self) -> str:
         """Everything, compressed, as base64."""
-        return base64.b64encode(zlib.compress(b"".join(self.parts), 9)).decode("ascii")
+        return base64.b64encode(zlib.compress(b"".join(self.parts))).decode("ascii")
 
 
 def parts_of(solution: Solution) -> tuple[Part, ...]:
@@ -190,7 +190,7 @@ class _Values:
 
 def _plane(partition: Partition, plane: Plane, blob: Blob, values: _Values, resolution: int) -> dict[str, Any]:
     grid = _padded(partition, plane, resolution)
-    curves = _curves(interface_curves(partition, make_grid(partition, plane, 2 * resolution)), plane, blob, values)
+    curves = _curves(interface_curves(partition, unlabelled(partition, plane, 2 * resolution)), plane, blob, values)
     inside, everywhere = grid.label >= 0, np.ones(grid.label.shape, bool)
     domain = _level(partition.domain, grid, inside, everywhere).reshape(grid.label.shape)
     return {

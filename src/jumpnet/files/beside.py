@@ -1,0 +1,71 @@
+"""The image at half its resolution, solved in a process of its own while the solve itself goes on."""
+
+import os
+import pickle
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from jumpnet.errors import JumpnetWarning
+from jumpnet.files.problemfile import ProblemFile
+from jumpnet.guard.child import Child, ChildError, packed, possible, serve
+
+# Seconds that one waits for it when the solve itself has ended, and that it may take in all.
+PATIENCE, MOST = 120.0, 3600.0
+
+Coarse = Callable[[], dict[str, float]]
+"""What gives the quantities at half the resolution, once: it may have to wait."""
+
+
+@contextmanager
+def half_resolution(read: ProblemFile) -> Iterator[Coarse]:
+    """What gives `read.coarse_quantities()`, begun now in a process of its own where there is a core for it.
+
+    Elsewhere it is computed when it is asked for. A process that dies or takes too long costs a warning.
+    """
+    child = _started(read)
+    if child is None:
+        yield read.coarse_quantities
+        return
+    try:
+        yield lambda: _answer(child)
+    finally:
+        if child.alive:
+            child.end()
+
+
+def _started(read: ProblemFile) -> Child | None:
+    """The process at work; None where it is not needed, or not possible."""
+    if not read.asks_resolution or read.problem.dim != 2 or read.origin is None or not possible() or _cores() < 2:
+        return None
+    try:
+        job = packed("coarse", read.origin, read.file.solve.model_dump())
+        child = Child("jumpnet.files.beside", "the process for the image at half its resolution")
+        child.send(job)
+    except (pickle.PicklingError, AttributeError, TypeError, OSError, ChildError):
+        return None
+    return child
+
+
+def _answer(child: Child) -> dict[str, float]:
+    try:
+        return child.receive(PATIENCE)
+    except ChildError as error:
+        warnings.warn(f"{error}: what its pixels cost is not known.", JumpnetWarning, stacklevel=3)
+        return {}
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _coarse(name: str, arguments: tuple[Any, ...]) -> dict[str, float]:
+    """In the child: the quantities at half the resolution of a file's image."""
+    origin, settings = arguments
+    return origin.read().with_settings(**settings).coarse_quantities()
+
+
+if __name__ == "__main__":
+    serve(_coarse, MOST)

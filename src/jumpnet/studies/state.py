@@ -1,0 +1,54 @@
+"""What is known of u so far: the state that data are taken at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from jumpnet.errors import ModelError
+from jumpnet.fields import Field
+from jumpnet.solution import Solution
+
+Array = Float[np.ndarray, "..."]
+
+
+class State:
+    """u as known so far, piece by piece: fields, or solutions times factors; with its gradient."""
+
+    def __init__(self, terms: Sequence[tuple[float, Solution]] = (), fields: Sequence[Field] = ()):
+        self.terms, self.fields = tuple(terms), tuple(fields)
+        self._kept: dict[tuple[int, bool, int], Array] = {}
+
+    def value(self, x: Array, piece: int) -> Array:
+        """u (n,) seen from a piece."""
+        return self._cached(x, piece, False)
+
+    def gradient(self, x: Array, piece: int) -> Array:
+        """grad u (n, d)."""
+        return self._cached(x, piece, True)
+
+    def _cached(self, x: Array, piece: int, slope: bool) -> Array:
+        """Coefficients ask for u at the same points one after the other."""
+        key = piece, slope, hash(x.tobytes())
+        if key not in self._kept:
+            if len(self._kept) >= 8:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[key] = self._found(x, piece, slope)
+        return self._kept[key]
+
+    def _found(self, x: Array, piece: int, slope: bool) -> Array:
+        if self.fields:
+            one = self.fields[piece]
+            return one.gradient(x) if slope else one.value(x)
+        parts = [factor * (one.grad(x, piece) if slope else one(x, piece)) for factor, one in self.terms]
+        return np.sum(parts, axis=0)
+
+    def blended(self, new: Solution, share: float) -> State:
+        """This state moved by a share of the way to a solution."""
+        if share == 1.0:
+            return State([(1.0, new)])
+        if self.fields:
+            raise ModelError("the first step does not converge; give another start=, or a continuation=.")
+        return State([*((factor * (1 - share), one) for factor, one in self.terms), (share, new)])
