@@ -156,3 +156,10 @@ def test_a_charged_sphere_in_an_electrolyte_by_its_radius():
     solution = jn.solve(problem, tol=1e-9)
     r = np.linspace(1, R, 101)
     assert np.abs(solution(r) - exact(r)).max() < 1e-8 * exact(1.0)
+
+
+def test_a_time_limit_ends_the_iteration():
+    parts = jn.Partition(jn.Interval(0, 1))
+    problem = jn.NonlinearProblem(parts, A="1 + u", boundary={"left": jn.Dirichlet(0), "right": jn.Dirichlet(1)})
+    found = jn.solve_nonlinear(problem, time_limit=1e-3)
+    assert found.status is jn.Status.TIME_LIMIT and np.isnan(found.estimate)

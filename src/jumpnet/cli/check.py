@@ -96,6 +96,8 @@ def _also(found: dict[str, Any]) -> Iterator[str]:
         yield f"source     {source['q']:.6g} at {source['x']} in {source['piece']}"
     if found["measurements"]:
         yield f"data       {found['measurements']} measured values"
+    if found["nonlinear"]:
+        yield "nonlinear  formulas use u; coefficients and conditions are those about the start"
     if found["mean"] is not None:
         yield f"mean       {found['mean']:.6g}, as the conditions leave a constant open"
 

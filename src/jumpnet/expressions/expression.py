@@ -157,11 +157,13 @@ def _names(expression: Expression) -> dict[str, Any]:
 
     symbols = expression.symbols
     names: dict[str, Any] = {"pi": sympy.pi, "e": sympy.E}
-    if symbols and expression.variables == coordinate_names(len(symbols)):
-        if len(symbols) <= 3:
-            names.update(zip(_ALIASES, symbols, strict=False))
-        names["r"] = sympy.sqrt(sum(s**2 for s in symbols))
-        if len(symbols) == 2:
-            names["theta"] = sympy.atan2(symbols[1], symbols[0])
+    dim = len(symbols) - (expression.variables[-1:] == ("u",))  # data that depend on u are formulas in x1, ..., xd, u
+    if dim > 0 and expression.variables[:dim] == coordinate_names(dim):
+        x = symbols[:dim]
+        if dim <= 3:
+            names.update(zip(_ALIASES, x, strict=False))
+        names["r"] = sympy.sqrt(sum(s**2 for s in x))
+        if dim == 2:
+            names["theta"] = sympy.atan2(x[1], x[0])
     names.update(zip(expression.variables, symbols, strict=True))
     return names

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from jumpnet.errors import GeometryError, ProblemError
+from jumpnet.fields import Field
 from jumpnet.files.messages import suggestion
 from jumpnet.files.naming import naming
+from jumpnet.files.nonlinear import about_start, nonlinear_problem, start_of, uses_u
 from jumpnet.files.pieces import shapes_of
 from jumpnet.files.schema import (
     Background,
@@ -27,7 +30,7 @@ from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSourc
 from jumpnet.problem.conditions import Condition
 from jumpnet.solution import Solution
 from jumpnet.solution.effective import EffectiveTensor
-from jumpnet.studies import effective_tensor
+from jumpnet.studies import NonlinearProblem, effective_tensor
 
 MOST_SHOWN = 40
 """Labels that a message lists."""
@@ -126,29 +129,50 @@ class Builder:
         return self
 
     def problem(self) -> Problem:
-        """The problem stated."""
+        """The problem stated; where formulas use u, the linear one about the start."""
+        with naming(self.partition.names, "boundary and pieces"):
+            if self.file.manufactured:
+                return self._manufactured()
+            if self.nonlinear is not None:
+                return about_start(self.nonlinear, self.start)
+            mean = None if self.file.mean is None else self.scope.number(self.file.mean, "mean")
+            return Problem(**self._statement, data=self.data(), mean=mean)
+
+    @cached_property
+    def nonlinear(self) -> NonlinearProblem | None:
+        """The problem stated, where formulas use u."""
+        return None if self.file.manufactured else nonlinear_problem(self.file, self.scope, self._statement)
+
+    @property
+    def start(self) -> Field:
+        """Where the solution of a nonlinear problem begins."""
+        return start_of(self.file, self.scope)
+
+    @cached_property
+    def _statement(self) -> dict[str, Any]:
+        """The data of the equations, which `Problem` and `NonlinearProblem` take."""
+        fillings = self._fillings()
+        return {
+            "partition": self.partition,
+            "A": [self._coefficient(filling, key) for key, filling in fillings],
+            "lam": [self.scope.law(self._decay(filling, key), f"{key}.lam") for key, filling in fillings],
+            "f": [self.scope.law(filling.f, f"{key}.f") for key, filling in fillings],
+            "boundary": self._boundary(_condition),
+            "jumps": self._jumps(),
+            "exact": self._exact(fillings),
+            "sources": self._sources(),
+            "K": [self.scope.number(self._ratio(filling), f"{key}.K") for key, filling in fillings],
+        }
+
+    def _manufactured(self) -> Problem:
+        """The problem of the exact solution."""
         fillings = self._fillings()
         A = [self._coefficient(filling, key) for key, filling in fillings]
         lam = [self.scope.field(self._decay(filling, key), f"{key}.lam") for key, filling in fillings]
         K = [self.scope.number(self._ratio(filling), f"{key}.K") for key, filling in fillings]
-        exact = self._exact(fillings)
-        with naming(self.partition.names, "boundary and pieces"):
-            if self.file.manufactured:
-                return manufactured(self.partition, exact, A, lam, self._boundary(_kind), K=K)
-            f = [self.scope.field(filling.f, f"{key}.f") for key, filling in fillings]
-            return Problem(
-                self.partition,
-                A,
-                lam,
-                f,
-                self._boundary(_condition),
-                self._jumps(),
-                exact=exact,
-                sources=self._sources(),
-                data=self.data(),
-                mean=None if self.file.mean is None else self.scope.number(self.file.mean, "mean"),
-                K=K,
-            )
+        if uses_u(A):
+            raise ProblemError("manufactured: A may not depend on u then; give f, boundary and jumps yourself.")
+        return manufactured(self.partition, self._exact(fillings), A, lam, self._boundary(_kind), K=K)
 
     def cell(self, known: Solution | None, **options: Any) -> EffectiveTensor:
         """The effective tensor of the box; `known` is the solution of the file's own problem."""
@@ -226,12 +250,12 @@ class Builder:
             given = "both" if filling.A is not None else "neither"
             raise ProblemError(f"{key} has {given} of material and A; give one of them.")
         if filling.A is not None:
-            return self.scope.tensor(filling.A, f"{key}.A")
+            return self.scope.tensor_law(filling.A, f"{key}.A")
         materials = self.file.materials
         if filling.material not in materials:
             name = str(filling.material)
             raise ProblemError(f"{key}.material is {name!r}; {suggestion(name, materials, 'materials')}")
-        return self.scope.tensor(materials[filling.material].A, f"materials.{filling.material}.A")
+        return self.scope.tensor_law(materials[filling.material].A, f"materials.{filling.material}.A")
 
     def _decay(self, filling: Filling, key: str) -> float | str:
         if filling.material is None or filling.lam is not None:
@@ -293,7 +317,7 @@ class Builder:
         v = entry.v
         if not forward:  # [u] changes its sign with the order of the pieces; [A grad u . n] does not, as n turns too
             v = f"-({v})" if isinstance(v, str) else -v
-        R = self.scope.field(entry.R, f"{key}.R")
+        R: Any = self.scope.law(entry.R, f"{key}.R")
         return Jump(self.scope.field(v, f"{key}.v"), self.scope.field(entry.w, f"{key}.w"), R)
 
 
@@ -335,10 +359,13 @@ def _given_labels(entry: Background | Piece, key: str) -> list[int]:
 def _condition(scope: Scope, entry: Any, key: str) -> Condition:
     if isinstance(entry, PeriodicEntry):
         return Periodic(scope.field(entry.v, f"{key}.v"))
-    g = scope.field(entry.g, f"{key}.g")
+    if entry.kind == "dirichlet":
+        return Dirichlet(scope.field(entry.g, f"{key}.g"))
+    g: Any = scope.law(entry.g, f"{key}.g")
     if isinstance(entry, RobinEntry):
-        return Robin(scope.field(entry.alpha, f"{key}.alpha"), g)
-    return Dirichlet(g) if entry.kind == "dirichlet" else Neumann(g)
+        alpha: Any = scope.law(entry.alpha, f"{key}.alpha")
+        return Robin(alpha, g)
+    return Neumann(g)
 
 
 def _kind(scope: Scope, entry: Any, key: str) -> Any:

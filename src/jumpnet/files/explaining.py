@@ -42,6 +42,7 @@ def explained(read: ProblemFile) -> dict[str, Any]:
         "measurements": 0 if problem.data is None else len(problem.data),
         "mean": problem.mean,
         "exact solution": problem.exact is not None,
+        "nonlinear": read.nonlinear is not None,
         "solve": read.file.solve.model_dump(exclude_none=True),
         "probes": {name: len(x) for name, (x, _) in read.probes().items()},
         "quantities": {name: entry.kind for name, entry in read.file.quantities.items()},

@@ -31,11 +31,14 @@ if TYPE_CHECKING:  # pydantic is loaded with the first file
     from jumpnet.files.schema import File, FluxEntry, IntegralEntry, Probe
     from jumpnet.geometry.quadrature.rules import Integral
     from jumpnet.solution.effective import EffectiveTensor
+    from jumpnet.studies import NonlinearProblem
 
 
 # Tolerances where a file gives none. An image of a few hundred pixels a side is good for three digits.
 # Bodies of five to ten voxels across are known to about a hundredth.
 TOL, TOL_OF_IMAGES, TOL_OF_VOLUMES = 1e-6, 1e-3, 2e-2
+# What is solved on the way to another value of a constant is where the next one starts; three digits do.
+ON_THE_WAY = 1e-3
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,28 @@ class ProblemFile:
         chosen["verify"] = {"auto": "auto", "always": True, "never": False}[wanted.verify]
         chosen["time_limit"] = wanted.time_limit
         with spoken("file"):
+            if self.nonlinear is not None:
+                return self._newton(self.nonlinear, chosen | options, progress)
             return solve(self.problem, progress=progress, **(chosen | options))
+
+    @property
+    def nonlinear(self) -> NonlinearProblem | None:
+        """What the file states where its formulas use u; `problem` is then the linear one about the start."""
+        return self.builder.nonlinear
+
+    def _newton(self, problem: NonlinearProblem, options: dict[str, Any], progress: bool | Progress) -> Solution:
+        """The solution of a problem whose data depend on u; first for the values of a constant that the file gives."""
+        from jumpnet.files.nonlinear import continued
+        from jumpnet.studies import solve_nonlinear
+
+        options = options | {"verify": options["verify"] is not False}
+        start: Any = self.builder.start
+        for values in continued(self.file, self.builder.scope):
+            assert self.origin is not None  # what has a table [nonlinear] was read
+            on_the_way = self.origin.read(values).nonlinear
+            assert on_the_way is not None
+            start = solve_nonlinear(on_the_way, start=start, **(options | {"tol": ON_THE_WAY, "verify": False}))
+        return solve_nonlinear(problem, start=start, progress=progress, **options)
 
     def with_settings(self, **settings: Any) -> ProblemFile:
         """The same file with other entries in its table [solve], such as tol; None leaves one as it is."""
@@ -326,7 +350,7 @@ def read_problem(
         budget: As in `read_file`.
 
     Returns:
-        The problem, checked.
+        The problem, checked; where formulas use u, ProblemError says how it is solved instead.
 
     Example:
         >>> from pathlib import Path
@@ -336,7 +360,13 @@ def read_problem(
         >>> jn.read_problem("wall.toml").partition.size > 1
         True
     """
-    return read_file(path, constants, allow=allow, budget=budget).problem
+    found = read_file(path, constants, allow=allow, budget=budget)
+    if found.nonlinear is not None:
+        raise ProblemError(
+            f"{str(path)!r} has formulas that use u: it is no linear problem; "
+            "take jn.read_file(path), which has solve() and nonlinear."
+        )
+    return found.problem
 
 
 def _folders(given: Sequence[str | PathLike[str]]) -> tuple[Path, ...]:

@@ -13,6 +13,7 @@ heat                   fluxes are given as heat flow, -A grad u
 [[sources]]            point sources: x, q
 [[data]]               measured values: points, values, weight
 [solve]                tol, atol, time_limit, method, verify, seed, trials
+[nonlinear]            where formulas use u: start, continuation
 [fit]                  unknown constants with their bounds, to be found from the data; noise, starts
 [probes.NAME]          points, or a line
 [quantities.NAME]      flux, mean, integral, energy, effective
@@ -47,7 +48,7 @@ Name = Annotated[str, AfterValidator(_is_name)]
 class Material(Entry):
     """What a piece is made of."""
 
-    A: Coefficient = Field(description="the coefficient: a number, a formula or a matrix of these")
+    A: Coefficient = Field(description="the coefficient: a number, a formula (of u too) or a matrix of these")
     lam: Formula = Field(default=0.0, description="the zero-order coefficient")
     K: Number = Field(default=1.0, description="the partition coefficient (solubility): u/K is continuous")
 
@@ -192,6 +193,16 @@ class SolveEntry(Entry):
     steps: int | None = Field(default=None, ge=1, le=100_000, description="of a training")
 
 
+class NonlinearEntry(Entry):
+    """How to solve a problem whose formulas use u: what `jn.solve_nonlinear` is told."""
+
+    start: Formula = Field(default=0.0, description="where Newton's method begins: a number or a formula")
+    continuation: dict[str, list[Number]] = Field(
+        default={}, max_length=1,
+        description="NAME = [VALUE, ...]: solve for these values of a constant first, one after the other",
+    )  # fmt: skip
+
+
 class FitEntry(Entry):
     """Constants to be found from the measured values: what `jn.fit` is told."""
 
@@ -269,6 +280,7 @@ class File(Entry):
     sources: list[SourceEntry] = Field(default=[], max_length=MOST_ENTRIES)
     data: list[DataEntry] = Field(default=[], max_length=MOST_ENTRIES)
     solve: SolveEntry = Field(default=SolveEntry())
+    nonlinear: NonlinearEntry = Field(default=NonlinearEntry(), description="for formulas that use u")
     fit: FitEntry | None = Field(default=None, description="for `jumpnet fit`")
     probes: dict[Name, Probe] = Field(default={}, max_length=MOST_ENTRIES)
     quantities: dict[Name, AnyQuantity] = Field(default={}, max_length=MOST_ENTRIES)

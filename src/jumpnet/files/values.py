@@ -4,6 +4,7 @@ Everything is checked by functions of our own, so that a message says what is wa
 keeps the place. Text is parsed by `jumpnet.expressions` and never executed.
 """
 
+import re
 from collections.abc import Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -19,11 +20,15 @@ from jumpnet.expressions import Expression
 from jumpnet.fields import Field, TensorField, Univariate, scalar_field, tensor_field, univariate
 from jumpnet.guard import budget
 from jumpnet.guard.text import shorten
+from jumpnet.studies.dependent import Dependent
 
 # Far beyond what a drawing has, small enough that squares and products stay finite.
 LARGEST_NUMBER = 1e100
 MOST_CHARACTERS = 2000
 MOST_COORDINATES = 6
+# The name of the solution in a formula.
+_U = re.compile(r"\bu\b")
+DEPENDS = "A, lam, f, R of jumps, g of neumann, alpha and g of robin may"
 
 
 def _is_number(value: object) -> bool:
@@ -171,8 +176,29 @@ class Scope:
                 plain = self._plain(source, key)
             return tensor_field(plain, self.dim, what=key, constants=self.constants)
 
+    def law(self, source: float | str, key: str) -> Field | Dependent:
+        """A function of the coordinates, and of u where the formula uses it."""
+        if not self.depends(source):
+            return self.field(source, key)
+        with budget.key(key):
+            return Dependent.of(source, self.dim, key, self.constants)
+
+    def tensor_law(self, source: float | str | list[list[float | str]], key: str) -> Any:
+        """A matrix function of the coordinates, and of u where a formula uses it."""
+        if not isinstance(source, list):
+            return self.law(source, key) if self.depends(source) else self.tensor(source, key)
+        if not any(self.depends(entry) for row in source for entry in row):
+            return self.tensor(source, key)
+        return [[self.law(entry, key) for entry in row] for row in source]
+
+    def depends(self, source: Any) -> bool:
+        """Whether a formula uses u, the solution; a constant of that name hides it."""
+        return isinstance(source, str) and "u" not in self.constants and _U.search(source) is not None
+
     def _plain(self, source: float | str, key: str) -> float | str:
         """A formula without coordinates as its number: solvers treat constant coefficients better."""
+        if self.depends(source):
+            raise ExpressionError(f"{key} = {shorten(source)}: this may not depend on u; {DEPENDS}.")
         if isinstance(source, str):
             expression = Expression.parse(source, self.dim, self.constants, what=key)
             return self._constant(expression, key) if expression.is_constant else source

@@ -2,8 +2,8 @@
 
 from jumpnet.studies.effective import effective_tensor
 from jumpnet.studies.fits import Fit, fit
-from jumpnet.studies.linearised import NonlinearProblem
 from jumpnet.studies.nonlinear import solve_nonlinear
+from jumpnet.studies.nonlinear_problem import NonlinearProblem
 from jumpnet.studies.sweeps import Span, Sweep, sweep
 
 __all__ = ["Fit", "NonlinearProblem", "Span", "Sweep", "effective_tensor", "fit", "solve_nonlinear", "sweep"]

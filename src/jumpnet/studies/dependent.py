@@ -27,6 +27,10 @@ class Dependent:
     @staticmethod
     def of(source: Any, dim: int, what: str, names: Mapping[str, float]) -> Dependent:
         """What the user wrote."""
+        if isinstance(source, Dependent):
+            return source
+        if isinstance(source, ConstantField):
+            return Dependent(ConstantField(source.number, dim + 1), dim)
         if isinstance(source, Values):
             return Dependent(_OfX(source), dim)
         if isinstance(source, str):

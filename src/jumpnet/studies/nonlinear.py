@@ -55,6 +55,8 @@ WAY, COARSE = 0.03, 1e-3
 GROWN, HALVINGS = 1.5, 6
 # Contraction by less than this is no convergence.
 SLOW = 0.95
+# Seconds that a linear problem is given at least.
+SHORTEST = 1.0
 # Points at which steps are measured.
 POINTS = 2000
 
@@ -78,7 +80,7 @@ def solve_nonlinear(
     verify: bool = True,
     time_limit: float | None = None,
     seed: int = 0,
-    progress: Callable[[Any, float], None] | None = None,
+    progress: bool | Callable[[Any, float], None] | None = None,
 ) -> Solution:
     """Solve a problem whose data depend on u, and judge the solution.
 
@@ -94,9 +96,10 @@ def solve_nonlinear(
         continuation: Where the start is too far from the solution: `("load", [0.1, 0.3, 1.0])` solves for these values
             of a constant of the problem one after the other, each from the one before.
         verify: Whether the last solution is judged, by the problem linearised about it.
-        time_limit: As in `jn.solve`, for each linear problem or for a training.
+        time_limit: Seconds for all linear problems together, or for a training.
         seed: As in `jn.solve`.
-        progress: Called with (step, its size relative to the variation of u); with a network as in `jn.solve`.
+        progress: Called with (step, its size relative to the variation of u), with a network as in `jn.solve`; True
+            shows a bar for each linear problem.
 
     Returns:
         A `Solution` whose `problem` is the linear one about itself: fluxes, balances and the judge's verdict are those
@@ -121,11 +124,12 @@ def solve_nonlinear(
         request = Request(goal, int(seed), Budget(checked_limit(time_limit)), progress or False)
         about, found = trained(problem, state, asked, request)
         return verified(about, found, goal, verify, needed=True)
-    options = {"method": asked, "time_limit": time_limit, "seed": seed}
+    options = {"method": asked, "seed": seed, "progress": progress is True}
     name, values = continuation or ("", [None])
     if not len(values):
         raise ModelError("continuation has no values; give a name and at least one, the last that of the problem.")
-    run = _Run(problem, goal, options, progress)
+    budget = Budget(checked_limit(time_limit))
+    run = _Run(problem, goal, options, budget, progress if callable(progress) else None)
     for value in values[:-1]:
         assert value is not None
         run.problem = problem.with_constants({name: float(value)})
@@ -143,6 +147,7 @@ class _Run:
     problem: NonlinearProblem
     goal: Goal
     options: dict[str, Any]
+    budget: Budget
     progress: Callable[[int, float], None] | None
 
     def iterated(self, state: State, rough: bool = False) -> tuple[Solution, Iteration]:
@@ -156,6 +161,8 @@ class _Run:
             last = steps[-1] if steps else 1.0
             inner = max(SOLVED * self.goal.tol, min(COARSE, WAY * last**2 if last < 1 else COARSE))
             found = self._solved(state, inner)
+            if found.status is Status.INTERRUPTED:
+                return found, Iteration(tuple(steps), 1.0)
             after = found(x, piece)
             size = max(float(np.std(after)), 1e-300)
             step = float(np.sqrt(np.mean((after - before) ** 2))) / size
@@ -169,6 +176,8 @@ class _Run:
             small = step <= enough or step * size <= ITERATED * self.goal.atol
             if small and (inner <= SOLVED * self.goal.tol * 1.0001 or rough):
                 return found, Iteration(tuple(steps), _contraction(steps))
+            if self.budget.left == 0.0:
+                break
             state = state.blended(found, share)
             before = _at(state, x, piece) if share < 1 else after
         assert found is not None
@@ -177,17 +186,21 @@ class _Run:
     def _solved(self, state: State, tol: float) -> Solution:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", JumpnetWarning)  # what is said of the last one is said of the whole
-            return solve(linearised(self.problem, state), tol=tol, verify=False, **self.options)
+            limit = max(self.budget.left, SHORTEST) if np.isfinite(self.budget.limit) else None
+            return solve(linearised(self.problem, state), tol=tol, verify=False, time_limit=limit, **self.options)
 
     def judged(self, found: Solution, steps: Iteration, verify: bool) -> Solution:
         """The solution with the problem linearised about it, judged; the estimate with what the iteration leaves."""
         about = linearised(self.problem, State([(1.0, found)]))
         settings = found.settings | {"nonlinear": [float(step) for step in steps.steps]}
         whole = replace(found, problem=about, tensors=about.A, exact=about.exact, settings=settings)
+        if found.status is Status.INTERRUPTED:
+            return replace(whole, estimate=np.nan)
         if steps.contraction > SLOW:
             reason = f"the iteration did not converge: its last step was {steps.steps[-1]:.1e} of the variation of u"
             settings["reasons"] = [*settings.get("reasons", ()), reason]
-            return replace(whole, status=Status.STALLED, estimate=np.nan, settings=settings)
+            ended = Status.TIME_LIMIT if self.budget.left == 0.0 else Status.STALLED
+            return replace(whole, status=ended, estimate=np.nan, settings=settings)
         if verify:
             whole = verified(about, whole, self.goal, True, needed=True)
         parts = about.partition
