@@ -4,10 +4,11 @@ Some libraries limit a thread, others the whole process. For the latter the firs
 the last one to end puts back what was there before.
 """
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import threadpoolctl
@@ -38,9 +39,10 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def _limited() -> Any:
-    return _libraries().limit(limits=1, user_api="blas")
+    return _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
 
 
-@cache
-def _libraries() -> threadpoolctl.ThreadpoolController:
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> threadpoolctl.ThreadpoolController:
+    """The BLAS libraries of the process; looked up again after each import, as some bring one of their own (4 ms)."""
     return threadpoolctl.ThreadpoolController()

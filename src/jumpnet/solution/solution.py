@@ -17,19 +17,19 @@ from numpy.typing import ArrayLike
 from jumpnet.charts import Atlas
 from jumpnet.collocation import Stream
 from jumpnet.errors import SolutionError
-from jumpnet.fe.features import PieceFields, fields_of, voxels_of
+from jumpnet.fe.features import PieceFields
 from jumpnet.fe.voxel import VoxelField
 from jumpnet.fields import Field, TensorField
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.fields.scaled import scaled_tensor
 from jumpnet.geometry import Partition
 from jumpnet.guard.text import shorten
-from jumpnet.models import Frozen, Network, frozen_values, site_values
+from jumpnet.models import Frozen, Network
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem, Supplement
-from jumpnet.rows import Sites
-from jumpnet.solution.batches import each_batch, labels_of
+from jumpnet.solution.batches import labels_of
 from jumpnet.solution.report import Errors, Judged, Residual, TrustReport
+from jumpnet.solution.representation import Representation
 
 if TYPE_CHECKING:
     from jumpnet.geometry.quadrature.rules import Integral
@@ -104,14 +104,17 @@ class Solution:
     factors: tuple[float, ...] = ()
 
     @cached_property
-    def _elements(self) -> PieceFields | None:
-        """The field of finite elements on a mesh, where that is what the solution is."""
-        return fields_of(self.network, self.theta)
+    def representation(self) -> Representation:
+        """The function u: a basis expansion, a network or finite elements."""
+        return Representation(self.network, self.theta, self.atlas, self.scale, self.supplement, self.factors)
 
-    @cached_property
+    @property
+    def _elements(self) -> PieceFields | None:
+        return self.representation.elements
+
+    @property
     def _voxels(self) -> VoxelField | None:
-        """The finite volumes on voxels, where that is what the solution is."""
-        return voxels_of(self.network)
+        return self.representation.voxels
 
     @property
     def confined(self) -> bool:
@@ -130,27 +133,7 @@ class Solution:
 
     def grad(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, "n d"]:
         """The gradient of u, (n, d)."""
-        points, cell = self._located(x, piece)
-        if (elements := self._elements) is not None:
-            slope = self.scale * elements.gradient(points, cell)
-            if self.supplement.singular:
-                added = [self.supplement.functional(points, cell, 0.0, e) for e in np.eye(self.dim)]
-                slope = slope + np.stack(added, axis=1)
-            return self._multiplied(slope, cell)
-        if isinstance(self.network, Frozen):  # whose charts are its own
-            return np.stack([self._functional(points, cell, 0.0, e) for e in np.eye(self.dim)], axis=1)
-        gradient = np.empty(points.shape)
-
-        def evaluate(part: slice, taken: slice | np.ndarray) -> None:
-            y, dy, _ = self.atlas.jet(points[taken], cell[taken], 1)  # once for all directions
-            none = np.zeros(len(y)), np.broadcast_to(0.0, (len(y), 1, 1))
-            for k, e in enumerate(np.eye(self.dim)):
-                sites = Sites(y, cell[taken], none[0], dy[:, :, k], none[1], order=1)
-                values = self.scale * site_values(self.network, self.theta, sites)[: part.stop - part.start]
-                gradient[part, k] = values + self.supplement.functional(points[part], cell[part], 0.0, e)
-
-        each_batch(evaluate, len(points))
-        return self._multiplied(gradient, cell)
+        return self.representation.gradient(*self._located(x, piece))
 
     def flux(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, "n d"]:
         """A grad u, (n, d)."""
@@ -395,13 +378,6 @@ class Solution:
         exact = None if inner is None else inner.exact
         return replace(self, factors=(), problem=inner, tensors=tensors, exact=exact, verdict=None)
 
-    def _multiplied(self, values: np.ndarray, cell: np.ndarray) -> np.ndarray:
-        """Values (n,) or (n, d) at points seen from cells, times the factors of these."""
-        if not self.factors:
-            return values
-        factor = np.asarray(self.factors)[cell]
-        return factor * values if values.ndim == 1 else factor[:, None] * values
-
     def _judged(self) -> Judged | None:
         """The verdict in numbers."""
         verdict = self.verdict
@@ -479,34 +455,8 @@ class Solution:
     def _functional(
         self, x: np.ndarray, cell: np.ndarray, a0: float | np.ndarray, a1: np.ndarray, a2: np.ndarray | None = None
     ) -> Float[np.ndarray, " n"]:
-        """a0 u + a1 . grad u + a2 : hess u at points seen from cells."""
-        if self.factors:
-            return self._multiplied(self.potential()._functional(x, cell, a0, a1, a2), cell)
-        n, d = x.shape
-        if (elements := self._elements) is not None and a2 is None and not np.any(a1):
-            return self.scale * a0 * elements.value(x, cell) + self.supplement.functional(x, cell, a0, a1)
-        order = 2 if a2 is not None else int(a1.any())
-        whole = (
-            np.broadcast_to(a0, n),
-            np.broadcast_to(a1, (n, d)),
-            np.broadcast_to(0.0 if a2 is None else a2, (n, d, d)),
-        )
-        result = np.empty(n)
-
-        sums = isinstance(self.network, Frozen) and order == 0
-
-        def evaluate(part: slice, taken: slice | np.ndarray) -> None:
-            parts = (x[part], cell[part], whole[0][part], whole[1][part])
-            if sums:
-                u = frozen_values(self.network, self.theta, x[part], cell[part])  # pyright: ignore[reportArgumentType]
-                result[part] = self.scale * parts[2] * u + self.supplement.functional(*parts)
-                return
-            sites = self.atlas.push(Sites(x[taken], cell[taken], *(a[taken] for a in whole), order=order))
-            values = self.scale * site_values(self.network, self.theta, sites)[: part.stop - part.start]
-            result[part] = values + self.supplement.functional(*parts)
-
-        each_batch(evaluate, n)
-        return result
+        """a0 u + a1 . grad u + a2 : hess u at points seen from pieces."""
+        return self.representation.functional(x, cell, a0, a1, a2)
 
 
 def _errors(difference: np.ndarray, truth: np.ndarray) -> Errors:

@@ -32,15 +32,16 @@ from jumpnet.solution import Solution
 class Training:
     """Everything that the trainings of all seeds share: the settings, the charts, and which rows there are at points.
 
-    `u` and `f` are known functions that labels may be made from. Without `f` there are no interface conditions.
+    `exact` is the solution, or the function to be approximated, where it is known: labels may be made from it. Without
+    a `problem` there are values only.
     """
 
     partition: Partition
     settings: Settings
     atlases: Sequence[Atlas]
     rows: Callable[[Collocation, Stream], Rows | NonlinearRows]
-    u: Sequence[Values] | None
-    f: Sequence[Values] | None
+    problem: Problem | None
+    exact: tuple[Field, ...] | None
 
     def best(self, options: Network, request: Request) -> Solution:
         """The best solution of all seeds; labels of automatic length grow where they do not suffice."""
@@ -58,11 +59,11 @@ class Training:
     def task(self, seed: int) -> Task:
         """The task of one seed: its labels, networks and points, and the rows of these."""
         settings, partition, raw = self.settings, self.partition, self.settings.charts == "paper"
-        u, f = _values_of(self.u), _values_of(self.f)
+        u, f = _values_of(self.exact), _values_of(None if self.problem is None else self.problem.f)
         model = resolve_labels(settings.model, partition, u=u, f=f, raw=raw, seed=seed)
         networks = [model.network(atlas.inputs, partition.size) for atlas in self.atlases]
         counts = settings.points or default_points(networks[-1], partition.dim, partition.size, own_features(model))
-        if self.f is None and isinstance(counts, Points):
+        if self.problem is None and isinstance(counts, Points):
             counts = replace(counts, interface=0)
         given = settings.points is not None
         train, unseen = (
@@ -71,7 +72,7 @@ class Training:
         )
         taken = counts if isinstance(counts, Points) else train.counts()
         rows = self.rows(train, Stream.TRAIN), self.rows(unseen, Stream.HELD_OUT)
-        return Task(partition, self.atlases, networks, taken, *rows, settings)
+        return Task(partition, self.atlases, networks, taken, *rows, settings, self.problem, self.exact)
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,7 @@ class NetworkEngine:
         partition = problem.partition
         settings = _within(resolve(partition.dim, partition.size, self.options), request.budget.left)
         atlases = choose_atlases(settings.charts, partition, lambda piece, x: problem.A[piece].value(x))
-        training = Training(partition, settings, atlases, rows, u=problem.exact, f=problem.f)
-        found = training.best(self.options, request)
-        return replace(found, problem=problem, tensors=problem.A, exact=problem.exact)
+        return Training(partition, settings, atlases, rows, problem, problem.exact).best(self.options, request)
 
     def approximate(self, partition: Partition, u: tuple[Field, ...], request: Request) -> Solution:
         """The best of the networks trained on the values of a piecewise function."""
@@ -112,9 +111,8 @@ class NetworkEngine:
             piece = np.concatenate([drawn.piece, drawn.boundary_piece])
             return values(piecewise_values(u, x, piece), x, piece)
 
-        training = Training(partition, settings, choose_atlases(settings.charts, partition), rows, u=u, f=None)
-        found = request.accept(training.best(self.options, request), False)
-        return replace(found, tensors=(None,) * partition.size, exact=u)
+        training = Training(partition, settings, choose_atlases(settings.charts, partition), rows, None, u)
+        return request.accept(training.best(self.options, request), False)
 
 
 def _within(settings: Settings, limit: float) -> Settings:

@@ -15,9 +15,11 @@ from jumpnet.engines.network.training import Candidate, train
 from jumpnet.engines.progress import Progress, with_names
 from jumpnet.engines.residuals import held_out_residuals
 from jumpnet.errors import JumpnetWarning, ModelError
+from jumpnet.fields import Field
 from jumpnet.geometry import Partition
 from jumpnet.models import Model, Network, NonlinearSystem, Separate, System
 from jumpnet.optim import Status, minimise
+from jumpnet.problem import Problem
 from jumpnet.rows import NonlinearRows, Rows, Weights, jets_of, probes, weigh
 from jumpnet.solution import Solution
 
@@ -44,6 +46,8 @@ class Task:
     train: Rows | NonlinearRows
     held_out: Rows | NonlinearRows
     settings: Settings
+    problem: Problem | None = None
+    exact: tuple[Field, ...] | None = None
 
     def solution(self, seed: int, progress: Progress | None, checkpoint: Checkpoint | None = None) -> Solution:
         """Train, or go on with a training, and measure what came out on the held-out points."""
@@ -81,7 +85,7 @@ class Task:
             dim=self.partition.dim,
             pieces=self.partition.size,
             partition=self.partition,
-            tensors=(),
+            tensors=(None,) * self.partition.size if self.problem is None else self.problem.A,
             status=status,
             loss=result.loss,
             steps=result.steps,
@@ -89,6 +93,8 @@ class Task:
             seed=seed,
             held_out=held_out_residuals(held_rows, residual, scale),
             held_out_loss=held_out_loss,
+            problem=self.problem,
+            exact=self.exact,
             settings=self._described(taken.atlas, before + time.perf_counter() - began),
         )
 
