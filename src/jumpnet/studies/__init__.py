@@ -1,7 +1,7 @@
 """Loops around `solve`: effective tensors, sweeps over parameters, fits to data, problems whose data depend on u."""
 
 from jumpnet.studies.effective import effective_tensor
-from jumpnet.studies.fits import Fit, fit
+from jumpnet.studies.fitting import Fit, fit
 from jumpnet.studies.nonlinear import solve_nonlinear
 from jumpnet.studies.nonlinear_problem import NonlinearProblem
 from jumpnet.studies.sweeps import Span, Sweep, sweep

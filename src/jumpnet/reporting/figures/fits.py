@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from jumpnet.reporting.figures.canvas import FAINT, LINES, finished, new_figure, styled
-from jumpnet.studies.fits import Fit
+from jumpnet.studies.fitting import Fit
 
 
 def plot_fit(fit: Fit, path: str | PathLike[str] | None = None, *, profiles: bool = True) -> Figure:

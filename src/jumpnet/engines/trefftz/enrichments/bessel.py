@@ -1,7 +1,8 @@
-"""Modified Bessel functions for pieces of the plane with constant A and lam > 0: I_n about the piece, K_n about holes.
+"""Modified Bessel functions for pieces with constant A and lam > 0: I_n about the piece, K_n about holes.
 
 Solutions of div(A grad u) = lam u change over the length sqrt(A/lam). Where that is short beside the piece,
-polynomials of a moderate degree cannot follow, and these functions solve the equation exactly.
+polynomials of a moderate degree cannot follow, and these functions solve the equation exactly. In space they are the
+spherical ones, i_l and k_l times spherical harmonics.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,23 +10,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jumpnet.charts import Affine, Slit
+from jumpnet.charts import Affine, Pole, Slit
 from jumpnet.charts.choice import charts_of_hole
 from jumpnet.engines.trefftz.operator_type import own_chart
 from jumpnet.engines.trefftz.trial_space import BasisBlock, TrialSpace
 from jumpnet.fields.scalar import ConstantField
 from jumpnet.models.bessel import Bessel
 from jumpnet.models.families import Family
+from jumpnet.models.spherical_bessel import SphericalBessel
 from jumpnet.problem import Problem
 from jumpnet.rows import ConditionKey
 
-# From this many decay lengths in half the diagonal of a piece on: with fewer, polynomials follow, and the functions
-# would only add unknowns (heuristic, not measured).
-SLOWEST = 8.0
+# From this many decay lengths in half the diagonal of a piece on, in the plane and in space: with fewer, polynomials
+# follow, and the functions would only add unknowns (heuristic, not measured). In space polynomials are many more.
+SLOWEST = {2: 8.0, 3: 0.5}
 # exp(-rate) must not underflow across a piece.
 FASTEST = 500.0
 # Orders beyond those that the rate makes relevant: I_n and K_n of higher order overflow.
 MOST_ORDERS = 60
+# In space, where powers r^l must not underflow at the origin.
+MOST_DEGREE = 30
 FIRST_ORDERS = 6
 
 
@@ -35,14 +39,15 @@ class BesselFunctions:
 
     rate: float
     decaying: bool = False
+    dim: int = 2
 
     def count(self, wanted: int) -> int:
         """The order that is taken where so high a one is wanted."""
-        return min(wanted, MOST_ORDERS + int(self.rate))
+        return min(wanted, MOST_ORDERS + int(self.rate) if self.dim == 2 else MOST_DEGREE)
 
     def family(self, count: int) -> Family:
         """The functions up to an order."""
-        return Bessel(count, self.rate, self.decaying)
+        return (Bessel if self.dim == 2 else SphericalBessel)(count, self.rate, self.decaying)
 
 
 @dataclass(frozen=True)
@@ -63,8 +68,8 @@ class ModifiedBessel:
 
 def bessel_blocks(problem: Problem) -> Iterator[BasisBlock]:
     """The functions of every piece whose equation they solve and whose decay length is short."""
-    parts = problem.partition
-    for piece in range(parts.size) if problem.dim == 2 else ():
+    parts, dim = problem.partition, problem.dim
+    for piece in range(parts.size) if dim in SLOWEST else ():
         lam = problem.lam[piece]
         if not (problem.A[piece].is_constant and isinstance(lam, ConstantField)):
             continue
@@ -72,18 +77,20 @@ def bessel_blocks(problem: Problem) -> Iterator[BasisBlock]:
         middle = (lower + upper)[None] / 2
         A, strength = problem.A[piece].value(middle)[0], float(lam.value(middle)[0])
         own = own_chart(problem, piece, piece, (lower, upper))
-        if strength <= 0 or not SLOWEST <= _rate(own, A, strength) <= FASTEST:
+        if strength <= 0 or not SLOWEST[dim] <= _rate(own, A, strength) <= FASTEST:
             continue
-        yield BasisBlock(piece, piece, own, "bessel", FIRST_ORDERS, strings=BesselFunctions(_rate(own, A, strength)))
+        growing = BesselFunctions(_rate(own, A, strength), dim=dim)
+        yield BasisBlock(piece, piece, own, "bessel", FIRST_ORDERS, strings=growing)
         for hole in parts.holes(piece):
             for chart in charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x)):
-                assert isinstance(chart, Slit)
-                about = Affine((piece,), chart.center, chart.transform, chart.axes_sum / 2)
-                decaying = BesselFunctions(_rate(about, A, strength), decaying=True)
+                assert isinstance(chart, Slit | Pole)
+                radius = chart.axes_sum / 2 if isinstance(chart, Slit) else chart.radius
+                about = Affine((piece,), chart.center, chart.transform, radius)
+                decaying = BesselFunctions(_rate(about, A, strength), decaying=True, dim=dim)
                 yield BasisBlock(piece, piece, about, "bessel", FIRST_ORDERS, True, hole.pieces, strings=decaying)
 
 
 def _rate(chart: Affine, A: np.ndarray, lam: float) -> float:
     """The rate in a chart's coordinates: there A is a multiple of the identity."""
-    multiple = np.trace(chart.transform @ A @ chart.transform.T) / 2
+    multiple = np.trace(chart.transform @ A @ chart.transform.T) / len(A)
     return float(chart.radius * np.sqrt(lam / multiple))
