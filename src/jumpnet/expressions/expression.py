@@ -157,7 +157,8 @@ def _names(expression: Expression) -> dict[str, Any]:
 
     symbols = expression.symbols
     names: dict[str, Any] = {"pi": sympy.pi, "e": sympy.E}
-    dim = len(symbols) - (expression.variables[-1:] == ("u",))  # data that depend on u are formulas in x1, ..., xd, u
+    # x1, ..., xd and perhaps one more variable: u where data depend on it, or a parameter.
+    dim = len(symbols) - (expression.variables != coordinate_names(len(symbols)))
     if dim > 0 and expression.variables[:dim] == coordinate_names(dim):
         x = symbols[:dim]
         if dim <= 3:

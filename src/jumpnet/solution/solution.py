@@ -312,6 +312,30 @@ class Solution:
 
         return as_function(self, piece=piece)
 
+    def sensitivity(self, name: str, *, tol: float = 1e-6, atol: float = 0.0, **options: Any) -> "Solution":
+        """The derivative of u by a constant of its problem, as a solution with status and estimate of its own.
+
+        Its estimate holds what the error of u adds; solve for u to a smaller tol where that is too much.
+
+        Args:
+            name: One of the problem's `constants`, in coefficients, conditions or jumps.
+            tol: As in `jn.solve`, relative to the variation of the derivative.
+            atol: As in `jn.solve`.
+            **options: Those of `jn.solve`.
+
+        Returns:
+            du/dk: call it for values; means and integrals of it are derivatives of those of u.
+
+        Example:
+            >>> import jumpnet as jn
+            >>> rod = jn.Problem(jn.Partition(jn.Interval(0, 1)), A="k", f=-2.0, constants={"k": 2.0})
+            >>> round(float(jn.solve(rod).sensitivity("k")([[0.5]])[0]), 9)  # u = x (1 - x)/k
+            -0.0625
+        """
+        from jumpnet.studies.sensitivity import sensitivity
+
+        return sensitivity(self, name, tol=tol, atol=atol, **options)
+
     def with_problem(self, problem: Problem) -> "Solution":
         """The same solution with the problem it solves at hand again (after loading one that held callables)."""
         if not isinstance(problem, Problem):

@@ -1,4 +1,4 @@
-"""Functions of x and u, with their derivatives."""
+"""Functions of x and of one more variable, u or a parameter, with their derivatives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jumpnet.errors import ModelError
-from jumpnet.expressions import Expression
+from jumpnet.expressions import Expression, coordinate_names
 from jumpnet.fields import CallableField, ConstantField, ExpressionField, Field, Values, finite_number
 
 Array = Float[np.ndarray, "..."]
@@ -19,13 +19,16 @@ VALUES_ONLY = "data that depend on u are known by their values; methods that nee
 
 @dataclass(frozen=True, eq=False)
 class Dependent:
-    """A function of x and u, with its derivatives, from a number, a formula in x1, ..., u, or a callable of (x, u)."""
+    """A function of x and u, with its derivatives, from a number, a formula in x1, ..., u, or a callable of (x, u).
+
+    In formulas the last variable may have another name: that of a parameter.
+    """
 
     field: Field
     dim: int
 
     @staticmethod
-    def of(source: Any, dim: int, what: str, names: Mapping[str, float]) -> Dependent:
+    def of(source: Any, dim: int, what: str, names: Mapping[str, float], variable: str = "u") -> Dependent:
         """What the user wrote."""
         if isinstance(source, Dependent):
             return source
@@ -34,7 +37,9 @@ class Dependent:
         if isinstance(source, Values):
             return Dependent(_OfX(source), dim)
         if isinstance(source, str):
-            return Dependent(ExpressionField(Expression.parse_in(source, _variables(dim), names, what=what)), dim)
+            return Dependent(
+                ExpressionField(Expression.parse_in(source, (*coordinate_names(dim), variable), names, what=what)), dim
+            )
         if callable(source):
             return Dependent(CallableField(_Joined(source, dim), dim + 1, what), dim)
         return Dependent(ConstantField(finite_number(source, what), dim + 1), dim)
@@ -102,7 +107,3 @@ class _OfX(Field):
 
     def spec(self) -> None:
         return None
-
-
-def _variables(dim: int) -> tuple[str, ...]:
-    return (*(f"x{k + 1}" for k in range(dim)), "u")

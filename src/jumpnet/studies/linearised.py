@@ -47,6 +47,13 @@ def linearised(problem: NonlinearProblem, state: State) -> Problem:
         )
 
 
+def is_linearised(problem: Problem) -> bool:
+    """Whether data of a problem were taken at a state: then it does not know how they depend on constants."""
+    exchange = [condition.alpha for condition in problem.boundary.values()]
+    laws = [*problem.A, *problem.lam, *problem.f, *exchange, *(jump.R for jump in problem.jumps.values())]
+    return any(isinstance(one, _Numeric | _StateTensor) for one in laws)
+
+
 def _tensor(entries: TensorField | tuple[Dependent, ...], dim: int, piece: int, state: State) -> Any:
     """A of a piece at a state; numbers where it is constant."""
     if isinstance(entries, TensorField):

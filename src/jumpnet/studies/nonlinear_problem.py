@@ -108,7 +108,7 @@ class NonlinearProblem:
         parts = inputs.partition(self.partition)
         resistances = {pair: self._of(jump.R, f"R on interface {pair}") for pair, jump in self.interfaces.items()}
         return Laws(
-            tuple(self._entries(given, p) for p, given in enumerate(_matrices(self.A, parts))),
+            tuple(self._entries(given, p) for p, given in enumerate(matrices_of(self.A, parts))),
             self._each(self.lam, "lam"),
             self._each(self.f, "f"),
             dict(self._exchanges()),
@@ -145,7 +145,7 @@ class NonlinearProblem:
                 yield part, (alpha, g)
 
 
-def _matrices(given: Any, parts: Partition) -> list[Any]:
+def matrices_of(given: Any, parts: Partition) -> list[Any]:
     """A of each piece; a matrix is one for all."""
     whole = inputs.is_list(given) and all(inputs.is_list(row) and not any(map(inputs.is_list, row)) for row in given)
     return [given] * parts.size if whole else inputs.per_piece(given, parts, "A")
