@@ -33,7 +33,7 @@ class Trefftz:
         unknowns_of_cells: The same where a piece is split into cells (400 disks have 90,000: benchmarks/many.py).
         levels: The most trial spaces that are solved.
         stagnation: p-refinement that leaves more than this part of the residual stagnates: then the enrichments propose
-            blocks (heuristic).
+            blocks, which are accepted if they leave less than this part per level that they cost (heuristic).
         oversampling: Equations for each unknown. With fewer than two, residuals are small at the points only.
         safety: The factor of the error estimate (benchmarks/estimates.py).
         saturation: A space shows the error of another if its residual is at most this part of the other's.

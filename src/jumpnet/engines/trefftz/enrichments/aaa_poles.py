@@ -102,7 +102,6 @@ class PolesBeyond:
 class PolesByRationalApproximation:
     """Poles beyond smooth walls, where conditions between pieces have large residuals."""
 
-    acceptance: float = 0.3
     once: bool = False
 
     def begin(self, problem: Problem, space: TrialSpace) -> Sequence[BasisBlock]:

@@ -54,7 +54,6 @@ class BesselFunctions:
 class ModifiedBessel:
     """I_n and K_n for pieces with constant lam > 0, in the first space."""
 
-    acceptance: float = 0.5
     once: bool = True
 
     def begin(self, problem: Problem, space: TrialSpace) -> Sequence[BasisBlock]:

@@ -47,9 +47,8 @@ Only = Literal["any", "broken", "sudden"]
 
 @dataclass(frozen=True)
 class Corners:
-    """Powers at corners, and where conditions on the boundary change; many at once, hence the small `acceptance`."""
+    """Powers at corners, and where conditions on the boundary change."""
 
-    acceptance: float = 0.05
     once: bool = False
 
     def begin(self, problem: Problem, space: TrialSpace) -> Sequence[BasisBlock]:

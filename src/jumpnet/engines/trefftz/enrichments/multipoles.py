@@ -32,7 +32,6 @@ BELOW_DEGREE = 4
 class Multipoles:
     """Poles in the holes of pieces with varying coefficients; those with constant ones have theirs from the start."""
 
-    acceptance: float = 0.5
     once: bool = True
     images: bool = True
 

@@ -11,14 +11,9 @@ from jumpnet.rows import ConditionKey
 class Enrichment(Protocol):
     """Functions that a trial space may have beside the polynomials and harmonic functions of its pieces.
 
-    A proposal is accepted if at most the part `acceptance` of the held-out residual remains with it (heuristic; in
-    `benchmarks/direct.py` useful proposals leave 4e-5 to 3e-3, others 0.06 to 1.4). The order at which the residual
-    falls with the number of unknowns, as one rule for all, does not tell them apart: useful ones have 2.6 to 19, others
-    -4 to 16. A proposal that is made `once` is not made again, whether it was accepted or not.
+    The adaptive loop accepts all proposals by one rule, their gain per cost. A proposal that is made `once` is not made
+    again, whether it was accepted or not.
     """
-
-    @property
-    def acceptance(self) -> float: ...
 
     @property
     def once(self) -> bool: ...
