@@ -3,8 +3,8 @@
     python -m benchmarks.nonlinear [network] [newton] [point] [surface]
 
 pde4 is manufactured: printed are the root mean square error, what the judge says of it, and CPU seconds. The paper's
-error for the linear pde4 is 2.3e-9. The sphere (Debye and Hueckel, linear, closed form) has a charge in its centre or on
-its surface: printed is the largest error over the variation of u.
+error for the linear pde4 is 2.3e-9. The sphere (Debye and Hueckel, linear, closed form) has a charge in its centre or
+on its surface: printed is the largest error over the variation of u.
 """
 
 import sys
@@ -64,7 +64,9 @@ def sphere(charge: str) -> None:
     inside = size + (q / (4 * np.pi * inner) * (1 / r - 1) if charge == "point" else 0.0)
     exact = np.where(piece == 0, size * np.exp(kappa * (1 - r)) / r, inside)
     error = np.abs(found(x, piece) - exact).max() / np.std(exact)
-    print(f"{charge} charge: {found.status.name}, error {error:.1g}, {time.process_time() - began:.1f} s CPU", flush=True)
+    print(
+        f"{charge} charge: {found.status.name}, error {error:.1g}, {time.process_time() - began:.1f} s CPU", flush=True
+    )
 
 
 def main(wanted: list[str]) -> None:
