@@ -162,9 +162,7 @@ class Walls:
             n, rng, quasi, lambda trace: self.between(trace, pair), shares, f"the interface of pieces {pair}"
         )
 
-    def _drawn(
-        self, n: int, rng: np.random.Generator, quasi: bool, wanted: Wanted, shares: Floats, what: str
-    ) -> Trace:
+    def _drawn(self, n: int, rng: np.random.Generator, quasi: bool, wanted: Wanted, shares: Floats, what: str) -> Trace:
         if self.dim == 1:
             return self._every[wanted(self._every)]
         used = np.flatnonzero(shares > 0.0)
