@@ -168,8 +168,8 @@ class Walls:
         used = np.flatnonzero(shares > 0.0)
         if len(used) == 0:
             raise GeometryError(
-                f"{what} is at none of the {sum(map(len, self.pilot))} points at which walls are examined: it is empty, "
-                "or too small to be found. Make it larger, or state its data as a formula on the whole side."
+                f"{what} is at none of the {sum(map(len, self.pilot))} points at which walls are examined: it is "
+                "empty, or too small to be found. Make it larger, or state its data as a formula on the whole side."
             )
         if n == 0:
             return self.pilot[used[0]][:0]
