@@ -33,7 +33,7 @@ from jumpnet.engines.budget import Budget, checked_limit
 from jumpnet.engines.goal import Goal, checked_goal
 from jumpnet.engines.network import Network
 from jumpnet.engines.protocol import Request
-from jumpnet.errors import JumpnetWarning, ModelError
+from jumpnet.errors import JumpnetWarning, ModelError, ProblemError
 from jumpnet.fields import scalar_field
 from jumpnet.optim import Status
 from jumpnet.problem import inputs
@@ -70,11 +70,13 @@ class Iteration:
         steps: The root mean square of each step, relative to the variation of u.
         left: That of the distance from the last solution to the limit; nan where the iteration did not converge.
         amplification: How much more an error of the last linear problem counts in the limit.
+        refused: Why there was no next linear problem, if so.
     """
 
     steps: tuple[float, ...]
     left: float = np.nan
     amplification: float = 1.0
+    refused: str = ""
 
 
 def solve_nonlinear(
@@ -169,7 +171,12 @@ class _Run:
         while len(steps) < MOST_STEPS:
             last = steps[-1] if steps else 1.0
             inner = max(SOLVED * self.goal.tol, min(COARSE, WAY * last**2 if last < 1 else COARSE))
-            found = self._solved(state, inner)
+            try:
+                found = self._solved(state, inner)
+            except (ProblemError, np.linalg.LinAlgError) as refused:
+                if found is None:
+                    raise ProblemError(f"about the start, {refused} Give another start=, or a continuation=.") from None
+                return found, Iteration(tuple(steps), refused=str(refused))
             if found.status is Status.INTERRUPTED:
                 return found, Iteration(tuple(steps))
             after = found(x, piece)
@@ -204,13 +211,19 @@ class _Run:
 
     def judged(self, found: Solution, steps: Iteration, verify: bool) -> Solution:
         """The solution with the problem linearised about it, judged; the estimate with what the iteration leaves."""
-        about = linearised(self.problem, State([(1.0, found)]))
+        try:
+            about = linearised(self.problem, State([(1.0, found)]))
+        except ProblemError:
+            about = found.problem  # about the state before; that the iteration did not converge is said below
+        assert about is not None
         settings = found.settings | {"nonlinear": [float(step) for step in steps.steps]}
         whole = replace(found, problem=about, tensors=about.A, exact=about.exact, settings=settings)
         if found.status is Status.INTERRUPTED:
             return replace(whole, estimate=np.nan)
         if np.isnan(steps.left):
-            reason = f"the iteration did not converge: its last step was {steps.steps[-1]:.1e} of the variation of u"
+            size = f"its last step was {steps.steps[-1]:.1e} of the variation of u"
+            refused = f"; about the next state, {steps.refused}" if steps.refused else ""
+            reason = f"the iteration did not converge: {size}{refused}"
             settings["reasons"] = [*settings.get("reasons", ()), reason]
             ended = Status.TIME_LIMIT if self.budget.left == 0.0 else Status.STALLED
             return replace(whole, status=ended, estimate=np.nan, settings=settings)
