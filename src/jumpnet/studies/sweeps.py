@@ -306,7 +306,8 @@ def _is_record(found: Any) -> bool:
     quantities, message = found.get("quantities", {}), found.get("message", "")
     pairs = list(quantities.values()) if isinstance(quantities, dict) else [None]
     return (
-        found.get("status") in STATUSES
+        isinstance(status := found.get("status"), str)
+        and status in STATUSES
         and isinstance(message, str)
         and all(isinstance(pair, list) and len(pair) == 2 and all(map(_is_number, pair)) for pair in pairs)
         and all(_is_number(found[name]) for name in ("estimate", "seconds") if name in found)
