@@ -103,6 +103,7 @@ class Refinement:
         self._order = options.order or _first_order(problem, self._meshes.mesh)
         self._stages: list[Stage] = []
         self._idle = 0
+        self._last = 0.0  # seconds of the last space
 
     def until(self, enough: Enough) -> Solution:
         """The solution in the next space whose difference from the one before shows that its error will do."""
@@ -133,9 +134,13 @@ class Refinement:
         if self._stages and not self._refine():
             return Status.STEP_LIMIT
         space = Space(self._meshes.mesh, self._order)
-        if self._stages and not self._affordable(space):
-            return Status.TIME_LIMIT if self._spent > 0.3 * self._seconds else Status.STEP_LIMIT
+        if self._stages and space.size > self._options.most(self.problem.dim):
+            return Status.STEP_LIMIT
+        if self._stages and not self._in_time(space):
+            return Status.TIME_LIMIT
+        began = time.perf_counter()
         self._stages.append(_stage(self.problem, space, self._stages[-1] if self._stages else None))
+        self._last = time.perf_counter() - began
         slow = len(self._stages) > 2 and self._stages[-1].change > SLOW * self._stages[-2].change
         self._idle = self._idle + 1 if slow else 0
         return Status.STALLED if self._idle > PATIENCE else None
@@ -161,9 +166,10 @@ class Refinement:
     def _spent(self) -> float:
         return time.perf_counter() - self._began
 
-    def _affordable(self, space: Space) -> bool:
+    def _in_time(self, space: Space) -> bool:
+        """Whether a space is likely to be solved before time is out, by what the last one took (without meshing)."""
         more = (space.size / self._stages[-1].level.space.size) ** GROWTH[space.mesh.dim]
-        return space.size <= self._options.most(space.mesh.dim) and self._spent * (1 + more) <= self._seconds
+        return self._spent + more * self._last <= self._seconds
 
 
 class Refined:
