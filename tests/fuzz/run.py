@@ -62,7 +62,8 @@ def fuzz(name: str, seconds: float, seed: int) -> dict[str, Any]:
             except EOFError:
                 heard = ("dead", number, "", 0.0, 0.0)
             if heard is None or heard[0] == "dead":
-                found["findings"][number] = "hang" if heard is None else "the process ended by force"
+                process.join(0 if heard is None else 10)
+                found["findings"][number] = f"the process ended with {process.exitcode}" if heard else "hang"
                 process.kill()
                 break
             state, number, how, took, memory = heard

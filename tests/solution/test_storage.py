@@ -1,5 +1,6 @@
 """Saved solutions: bit for bit the same without the problem's code, and one sentence for every file that is none."""
 
+import contextlib
 import json
 import math
 import os
@@ -519,6 +520,25 @@ def test_forged_arrays_of_elements_are_refused(what: str, tmp_path: Path, reques
     request.getfixturevalue(name).save(tmp_path / "a")
     path = rewritten(tmp_path / "a", header_of(tmp_path / "a"), **change(load_file(tmp_path / "a")))
     assert "damaged" in refusal(path)
+
+
+MESHES = {
+    "all in one place": instead("nodes", lambda a: 0.0 * a + 0.25),
+    "turned inside out, and large": instead("nodes", lambda a: -1e90 * a),
+    "pieces in other places": instead("piece", np.sort),
+}
+
+
+@pytest.mark.parametrize("what", MESHES)
+def test_meshes_that_are_no_meshes_end(what: str, plane: jn.Solution, tmp_path: Path) -> None:
+    """Nothing of them is wrong by itself: questions are answered or refused, soon."""
+    plane.save(tmp_path / "a")
+    found = jn.load(rewritten(tmp_path / "a", header_of(tmp_path / "a"), **MESHES[what](load_file(tmp_path / "a"))))
+    began = time.process_time()
+    for ask in (lambda: found([[0.9, 0.9], [0.2, 0.1]]), found.report, lambda: found.flux([[0.9, 0.9]])):
+        with contextlib.suppress(jn.JumpnetError), np.errstate(all="ignore"):
+            ask()
+    assert time.process_time() - began < 10.0
 
 
 @pytest.mark.parametrize("name", ["start", "end", "piece", "order", "coefficients"])

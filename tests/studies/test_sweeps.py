@@ -184,15 +184,6 @@ def test_without_pyarrow_there_is_a_sentence(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_nonlinear_problems_are_swept_and_rows_without_a_solution_say_so():
-    parts = jn.Partition(jn.Interval(0, 1))
-    bratu = jn.NonlinearProblem(parts, f="-k*exp(u)", constants={"k": 1.0})  # no solution above k = 3.514
-    table = jn.sweep(bratu, {"k": [1.0, 6.0]}, {"middle": ("value", [0.5])}, tol=1e-6, time_limit=5)
-    assert table.status[0] == "converged" and table.status[1] in ("stalled", "time_limit")
-    assert table.values["middle"][0] == pytest.approx(0.1405392142, abs=1e-7)
-    assert not table.ok
-
-
 @pytest.mark.parametrize(
     "record",
     [
@@ -224,3 +215,12 @@ def test_spans_and_tables_have_bounds(tmp_path):
         jn.sweep(layers, {"k": jn.Span(1, 2)}, samples=10**12)
     table = jn.sweep(layers, {"k": [2.0]}, {"=cmd|' /C calc'!A0": "mean"})
     assert table.to_csv().startswith("k,'=cmd")
+
+
+def test_nonlinear_problems_are_swept_and_rows_without_a_solution_say_so():
+    parts = jn.Partition(jn.Interval(0, 1))
+    bratu = jn.NonlinearProblem(parts, f="-k*exp(u)", constants={"k": 1.0})  # no solution above k = 3.514
+    table = jn.sweep(bratu, {"k": [1.0, 6.0]}, {"middle": ("value", [0.5])}, tol=1e-6, time_limit=5)
+    assert table.status[0] == "converged" and table.status[1] in ("stalled", "time_limit")
+    assert table.values["middle"][0] == pytest.approx(0.1405392142, abs=1e-7)
+    assert not table.ok
