@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import brentq
 
 import jumpnet as jn
+from jumpnet.studies.mixing import Mixing
 
 ROD = jn.Partition(jn.Interval(0, 1))
 LAYERS = jn.Partition(jn.Interval(0, 1), [jn.Interval(0.5, 1)])
@@ -165,12 +166,15 @@ def test_a_time_limit_ends_the_iteration():
     assert found.status is jn.Status.TIME_LIMIT and np.isnan(found.estimate)
 
 
-@pytest.mark.slow
-def test_a_conductivity_that_grows_by_a_factor_of_150():
-    """Kirchhoff: exp(5 u) = 1 + (exp(5) - 1) x; steps without mixing shrink by 0.8 only."""
-    problem = jn.NonlinearProblem(ROD, A="exp(5*u)", boundary=ends(0, 1))
-    found = jn.solve_nonlinear(problem, tol=1e-3)
-    assert found.status.ok and np.abs(found(X) - np.log(1 + np.expm1(5) * X) / 5).max() < 1e-3
+def test_mixing_finds_the_limit_of_a_map_whose_steps_grow():
+    """u -> M u + b with eigenvalues up to -3: the limit is found once there are as many steps as eigenvalues."""
+    M, b = np.diag([-3.0, -1.5, 0.9, 0.2]), np.ones(4)
+    limit, mixing, u = np.linalg.solve(np.eye(4) - M, b), Mixing(), np.zeros(4)
+    for _ in range(6):
+        after = M @ u + b
+        mixing.add(object(), u, after)  # pyright: ignore[reportArgumentType]
+        u = mixing.shares @ np.array(mixing.after)
+    assert u == pytest.approx(limit, abs=1e-8) and mixing.left < 1e-8 and mixing.amplification > 2
 
 
 @pytest.mark.parametrize(
