@@ -181,3 +181,12 @@ def test_without_pyarrow_there_is_a_sentence(tmp_path, monkeypatch):
     with pytest.raises(jn.ModelError, match=r"pip install 'jumpnet\[parquet\]'"):
         table.write(tmp_path / "sweep.parquet")
     assert not list(tmp_path.iterdir())
+
+
+def test_nonlinear_problems_are_swept_and_rows_without_a_solution_say_so():
+    parts = jn.Partition(jn.Interval(0, 1))
+    bratu = jn.NonlinearProblem(parts, f="-k*exp(u)", constants={"k": 1.0})  # no solution above k = 3.514
+    table = jn.sweep(bratu, {"k": [1.0, 6.0]}, {"middle": ("value", [0.5])}, tol=1e-6, time_limit=5)
+    assert table.status[0] == "converged" and table.status[1] in ("stalled", "time_limit")
+    assert table.values["middle"][0] == pytest.approx(0.1405392142, abs=1e-7)
+    assert not table.ok
