@@ -84,8 +84,8 @@ class Level:
         Of a residual (of finite elements: of f) the part orthogonal to the polynomials of an element counts, as seen at
         more points than the load was. It oscillates in a length of h/(p + 1) or less, and can make an error of
         (h/(pi (p + 1)))^2/A times its size. Of the defects on faces likewise the part beyond polynomials, which is felt
-        to a depth of such a length. Where faces of elements are off the exact surface, what is missed by continuing them to
-        it is felt everywhere.
+        to a depth of such a length. Where faces of elements are off the exact surface, what is missed by continuing
+        them to it is felt everywhere.
         """
         mesh, order, d = self.space.mesh, self.space.order, self.space.mesh.dim
         length, count = mesh.size / (np.pi * (order + 1)), self.count + MORE

@@ -272,9 +272,7 @@ def _left_on_faces(problem: Problem, level: Level, beside: Answer) -> Float[np.n
     rest = outer.load - outer.alpha * level.trace(mesh.boundary, 0)
     first, second = inner.first - contact.first + pull, inner.second - contact.second - pull
     between = Contact(inner.stiffness, first, second, inner.along)
-    return surface_load(
-        level.space, level.count, between, Outer(outside.alpha, outside.load - rest, outside.along)
-    )
+    return surface_load(level.space, level.count, between, Outer(outside.alpha, outside.load - rest, outside.along))
 
 
 def _estimate(stages: list[Stage]) -> float:
