@@ -51,7 +51,7 @@ def _confocal(x: Array, a2: Array) -> Array:
         value, slope = np.sum(x**2 / d, axis=1) - 1, -np.sum(x**2 / d**2, axis=1)
         step = value / slope
         q = q - step
-        if np.max(np.abs(step)) < 1e-16:
+        if np.max(np.abs(step)) < 1e-15 * (1 + np.max(q)):  # a few roundings
             break
     return q
 

@@ -53,19 +53,21 @@ class Volume:
 
 @dataclass(frozen=True, eq=False)
 class Contact:
-    """s and the loads of both sides at the Gauss points of interfaces."""
+    """s and the loads of both sides at the Gauss points of interfaces; and vectors F of loads F . grad t, if any."""
 
     stiffness: Float[np.ndarray, "faces q"]
     first: Float[np.ndarray, "faces q"]
     second: Float[np.ndarray, "faces q"]
+    along: tuple[Float[np.ndarray, "faces q d"], Float[np.ndarray, "faces q d"]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Outer:
-    """alpha and the load at the Gauss points of the boundary."""
+    """alpha and the load at the Gauss points of the boundary; and vectors F of a load F . grad t, if any."""
 
     alpha: Float[np.ndarray, "faces q"]
     load: Float[np.ndarray, "faces q"]
+    along: Float[np.ndarray, "faces q d"] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,14 +187,30 @@ def _condensed(space: Space, dofs: np.ndarray, matrix: np.ndarray) -> tuple[np.n
 def surface_load(space: Space, count: int, contact: Contact, outer: Outer) -> Float[np.ndarray, " unknowns"]:
     """The loads on interfaces and on the boundary."""
     mesh, load = space.mesh, np.zeros(space.size)
-    for faces, sides in ((mesh.interfaces, (contact.first, contact.second)), (mesh.boundary, (outer.load,))):
+    for faces, sides, along in (
+        (mesh.interfaces, (contact.first, contact.second), contact.along or (None, None)),
+        (mesh.boundary, (outer.load,), (outer.along,)),
+    ):
         if not len(faces):
             continue
         weight = on_faces(mesh, faces.element[:, 0], faces.local[:, 0], count).weight
-        for side, data in enumerate(sides):
+        for side, (data, vector) in enumerate(zip(sides, along, strict=True)):
             dofs, values = _traces(space, faces, side, count)
             np.add.at(load, dofs, np.einsum("fq,fqk->fk", weight * data, values))
+            if vector is not None:
+                _add_along(load, space, faces, side, weight[..., None] * vector)
     return load
+
+
+def _add_along(load: np.ndarray, space: Space, faces: Faces, side: int, vector: Float[np.ndarray, "faces q d"]) -> None:
+    """The load of the sum of F . grad t over the points of faces, for weighted F."""
+    mesh = space.mesh
+    count = round(vector.shape[1] ** (1 / (mesh.dim - 1)))
+    for k in range(mesh.dim + 1):
+        mine = faces.local[:, side] == k
+        element, xi = faces.element[mine, side], face_points(mesh.dim, k, count)[0]
+        along = solved(mesh.jacobians(xi, element), vector[mine])  # F . grad t = (J^-1 F) . dt/dxi
+        np.add.at(load, space.dofs[element], np.einsum("fqj,qkj->fk", along, space.basis.gradient(xi), optimize=True))
 
 
 def point_load(

@@ -11,7 +11,9 @@ w - [A grad u_h . n], all of w' is given to the side that conducts better: q_a =
 one takes its place in front of m. So contrasts of any size leave the penalty harmless.
 
 An answer of finite elements has no second derivatives that would mean anything: its loads are the weak residual, int
--f t - A grad u_h . grad t - lam u_h t, on its own mesh.
+-f t - A grad u_h . grad t - lam u_h t, on its own mesh. Where a face of that is off the exact surface, u_h and t are
+continued to it, to the first order of the distance. With the outward distance z of the surface of a piece, and the part
+F of A grad u_h along the surface, this adds -int z (F . grad t + (f + lam u_h) t) over its faces (Hadamard's formula).
 """
 
 from dataclasses import dataclass
@@ -34,6 +36,8 @@ from jumpnet.solution import Solution
 
 # Points that a network is asked for are made up to a multiple of this, inside elements and on faces.
 WHOLE, FACES = 8192, 2048
+# Of the size of an element: faces that are nearer to the exact surface are on it.
+ON = 1e-10
 
 Array = Float[np.ndarray, "..."]
 
@@ -53,7 +57,7 @@ class Answer(Protocol):
         ...
 
     def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
-        """Values (f, q) and gradients (f, q, d) at points of faces, seen from an element."""
+        """Values (f, q) and gradients (f, q, d) at points x near those of faces, seen from an element."""
         ...
 
     def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
@@ -142,8 +146,9 @@ class Elements:
     def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
         value, gradient = np.empty(x.shape[:2]), np.empty(x.shape)
         for k in np.unique(local):
-            mine = local == k
-            value[mine], gradient[mine] = self._at(mesh, face_points(mesh.dim, int(k), count)[0], element[mine])
+            mine, xi = local == k, face_points(mesh.dim, int(k), count)[0]
+            value[mine], gradient[mine] = self._at(mesh, xi, element[mine])
+            value[mine] += np.sum((x[mine] - mesh.points(xi, element[mine])) * gradient[mine], axis=2)
         if self.beside is None:
             return value, gradient
         more, slope = self.beside.on_face(mesh, element, local, x, count)
@@ -179,8 +184,9 @@ class OnInterfaces:
     """Defects on interfaces: v', and w' over the conductivity of the better side; and the flux of e.
 
     That is A grad e . n = s [e] + first (or second), seen from the lower (or higher) piece. `magnitude` is the largest
-    number that v' is a difference of. `shifted` is the jump that appears where the faces of the mesh are off the exact
-    surface, and elements are continued to it.
+    number that v' is a difference of. `continued` is how much less u_h jumps on the faces of the mesh than on the exact
+    surface, times the distance over the size of an element: what the first order of the distance may have missed.
+    `swept` is A grad u_h between the two, on the side of the higher piece less that of the lower one.
     """
 
     jump: Array
@@ -188,22 +194,22 @@ class OnInterfaces:
     first: Array
     second: Array
     magnitude: float
-    shifted: Array
+    continued: Array
+    swept: Array
 
 
 @dataclass(frozen=True, eq=False)
 class OnBoundary:
     """Defects of Dirichlet conditions, and of others over the conductivity; and the flux of e.
 
-    That is A grad e . n = through - alpha e. `part` numbers the parts of the boundary. `shifted` is the defect of a
-    Dirichlet condition that appears where the faces of the mesh are off the exact boundary.
+    That is A grad e . n = through - alpha e. `part` numbers the parts of the boundary. `continued` is as on interfaces.
     """
 
     value: Array
     outflow: Array
     through: Array
     part: Int[np.ndarray, "faces q"]
-    shifted: Array
+    continued: Array
 
 
 def defects(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> Defects:
@@ -265,14 +271,27 @@ def _volume(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[V
     return Volume(pde.A, pde.lam, -pde.f - pde.lam * value, flux), np.zeros(pde.f.shape)
 
 
-def _conormal(problem: Problem, piece: Array, x: Array, normal: Array) -> Array:
-    """A n at points of faces."""
+def _flux(problem: Problem, piece: Array, x: Array, gradient: Array) -> Array:
+    """A grad u, or A n, at points of faces."""
     found = np.empty(x.shape)
     for l in np.unique(piece).tolist():
         mine = piece == l
         A = problem.A[l].value(x[mine].reshape(-1, x.shape[2])).reshape(-1, x.shape[1], x.shape[2], x.shape[2])
-        found[mine] = np.einsum("fqij,fqj->fqi", A, normal[mine])
+        found[mine] = np.einsum("fqij,fqj->fqi", A, gradient[mine])
     return found
+
+
+def _continued(
+    problem: Problem, piece: Array, x: Array, normal: Array, distance: Array, value: Array, flux: Array
+) -> tuple[Array, Array]:
+    """What elements lack between their faces and the surface at an outward distance: loads of t and of grad t."""
+    source = np.zeros(value.shape)
+    for l in np.unique(piece).tolist():
+        mine = piece == l
+        lam, f = (part.reshape(-1, x.shape[1]) for part in problem.pde(l, _flat(x[mine]))[2:])
+        source[mine] = f + lam * value[mine]
+    along = flux - np.sum(flux * normal, axis=2, keepdims=True) * normal
+    return -distance * source, -distance[..., None] * along
 
 
 def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Contact, OnInterfaces]:
@@ -297,9 +316,10 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
     if across.any():
         v[across] = _periodic(problem, mesh, xa[across], xb[across], n[across], low[across], high[across])
     (ua, ga), (ub, gb) = answer.on_face(mesh, a, ka, xa, count), answer.on_face(mesh, b, kb, xb, count)
-    Aa, Ab = _conormal(problem, low, xa, n), _conormal(problem, high, xb, n)
+    Aa, Ab = _flux(problem, low, xa, n), _flux(problem, high, xb, n)
     ka_, kb_ = np.sum(Aa * n, axis=2), np.sum(Ab * n, axis=2)  # conductivities along n
-    qa, qb = np.sum(Aa * ga, axis=2), np.sum(Ab * gb, axis=2)
+    flux_a, flux_b = _flux(problem, low, xa, ga), _flux(problem, high, xb, gb)
+    qa, qb = np.sum(flux_a * n, axis=2), np.sum(flux_b * n, axis=2)
     to_a = (ka_ >= kb_).astype(float)
     jump, flux = v - (ua - ub) + R * (qa + qb) / 2, w - (qa - qb)
     s = 1.0 / np.maximum(R, size / (PENALTY * np.minimum(ka_, kb_)))
@@ -307,13 +327,21 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
     known, rest = (np.where(to_a > 0, qb, qa), w) if answer.weak else (np.zeros_like(w), flux)
     wanted = (v - (ua - ub) if answer.weak else jump) + R * (known + (to_a - 0.5) * rest)
     contact = Contact(s, s * wanted - known - to_a * rest, -s * wanted + known - (1 - to_a) * rest)
+    distance = np.sum((xa - here) * n, axis=2)
+    if answer.weak and np.any(np.abs(distance) > ON * size):
+        (more_a, along_a), (more_b, along_b) = (
+            _continued(problem, low, xa, n, -distance, ua, flux_a),
+            _continued(problem, high, xb, n, distance, ub, flux_b),
+        )
+        contact = Contact(s, contact.first + more_a, contact.second + more_b, (along_a, along_b))
     # What is asked for is the flux of u without that of u_h.
     qa, qb = (qa, qb) if answer.weak else (0.0, 0.0)
     first, second = known + to_a * rest - qa - s * wanted, known - (1 - to_a) * rest - qb - s * wanted
     magnitude = max(float(np.abs(part).max(initial=0.0)) for part in (v, ua, ub, jump - v + (ua - ub)))
-    off = np.sum((xa - here) * (ga - gb), axis=2) if answer.weak else np.zeros_like(jump)
-    off[across] = 0.0
-    return contact, OnInterfaces(jump, flux / np.maximum(ka_, kb_), first, second, magnitude, off)
+    distance = distance if answer.weak else np.zeros_like(distance)
+    missed = distance**2 / size * np.sum(n * (ga - gb), axis=2)
+    swept = distance[..., None] * (flux_b - flux_a)
+    return contact, OnInterfaces(jump, flux / np.maximum(ka_, kb_), first, second, magnitude, missed, swept)
 
 
 def _on_exact(
@@ -360,17 +388,22 @@ def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Ou
     x, n = x.reshape(shape), n.reshape(shape)
     fixed, alpha, g = (one.reshape(shape[:2]) for one in (fixed, alpha, g))
     u, gradient = answer.on_face(mesh, element, local, x, count)
-    An = _conormal(problem, piece, x, n)
-    q, k = np.sum(An * gradient, axis=2), np.sum(An * n, axis=2)
+    An = _flux(problem, piece, x, n)
+    flux = _flux(problem, piece, x, gradient)
+    q, k = np.sum(flux * n, axis=2), np.sum(An * n, axis=2)
     stiff = PENALTY * k / size
     value, outflow = np.where(fixed, g - u, 0.0), np.where(fixed, 0.0, g - alpha * u - q)
     load = np.where(fixed, stiff * value, outflow)
+    through = load
+    distance, along = np.sum((x - points.x) * n, axis=2) if answer.weak else np.zeros_like(q), None
     if answer.weak:
         load = load + q
-    through = np.where(fixed, stiff * value, outflow)
-    off = np.where(fixed, np.sum((x - points.x) * gradient, axis=2), 0.0) if answer.weak else np.zeros_like(value)
-    return Outer(np.where(fixed, stiff, alpha), load), OnBoundary(
-        value, outflow / k, through, number.reshape(shape[:2]), off
+    if np.any(np.abs(distance) > ON * size):
+        more, along = _continued(problem, piece, x, n, distance, u, flux)
+        load = load + more
+    missed = np.where(fixed, distance**2 / size * np.sum(n * gradient, axis=2), 0.0)
+    return Outer(np.where(fixed, stiff, alpha), load, along), OnBoundary(
+        value, outflow / k, through, number.reshape(shape[:2]), missed
     )
 
 

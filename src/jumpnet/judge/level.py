@@ -160,8 +160,8 @@ class Level:
         Of a residual (of finite elements: of f) the part orthogonal to the polynomials of an element counts, as seen at
         more points than the load was. It oscillates in a length of h/(p + 1) or less, and can make an error of
         (h/(pi (p + 1)))^2/A times its size. Of the defects on faces likewise the part beyond polynomials, which is felt
-        to a depth of such a length. Where faces of elements are off the exact surface, they jump by `shifted` there,
-        the mean of which over a face is felt everywhere.
+        to a depth of such a length. Where faces of elements are off the exact surface, what is missed by continuing
+        them to it is felt everywhere.
         """
         mesh, order, d = self.space.mesh, self.space.order, self.space.mesh.dim
         length, count = mesh.size / (np.pi * (order + 1)), self.count + MORE
@@ -184,10 +184,8 @@ class Level:
             for part, power in zip(parts, (1, 3), strict=True):
                 rest = part - _projection(part, d - 1, order - 1, count)
                 square += float(np.sum(length[element] ** power * np.sum(weight * rest**2, axis=1)))
-            shifted = inner.shifted if faces is mesh.interfaces else outer.shifted
-            mean = (np.sum(weight * shifted, axis=1) / np.sum(weight, axis=1))[:, None]
-            square += problem.partition.domain.size * float(np.sum(weight * mean**2))
-            square += float(np.sum(length[element] * np.sum(weight * (shifted - mean) ** 2, axis=1)))
+            missed = (inner if faces is mesh.interfaces else outer).continued
+            square += problem.partition.domain.size * float(np.sum(weight * missed**2))
         if self.cuts is not None:
             depth = length[Locator(mesh)(self.cuts.x, self.cuts.piece).element]
             square += float(np.sum(depth * self.cuts.weight * self.cuts.jump**2))
@@ -201,6 +199,9 @@ class Level:
         volume, A = self._weights.sum(), self.defects.volume.A
         slope = Elements(self.field).at(mesh, gauss(mesh.dim, self.count)[0])[1]
         flux = np.einsum("mq,mqij,mqj->i", self._weights, A, slope, optimize=True)
+        inner = mesh.interfaces
+        between = on_faces(mesh, inner.element[:, 0], inner.local[:, 0], self.count).weight
+        flux += np.einsum("fq,fqi->i", between, self.defects.interface.swept)
         gradient = np.zeros(mesh.dim)
         if len(faces):
             there = on_faces(mesh, faces.element[:, 0], faces.local[:, 0], self.count)

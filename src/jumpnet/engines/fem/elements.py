@@ -278,8 +278,9 @@ def _left_on_faces(problem: Problem, level: Level, beside: Answer) -> Float[np.n
     )
     pull = contact.stiffness * (level.trace(mesh.interfaces, 0) - level.trace(mesh.interfaces, 1))
     rest = outer.load - outer.alpha * level.trace(mesh.boundary, 0)
-    between = Contact(inner.stiffness, inner.first - contact.first + pull, inner.second - contact.second - pull)
-    return surface_load(level.space, level.count, between, Outer(outside.alpha, outside.load - rest))
+    first, second = inner.first - contact.first + pull, inner.second - contact.second - pull
+    between = Contact(inner.stiffness, first, second, inner.along)
+    return surface_load(level.space, level.count, between, Outer(outside.alpha, outside.load - rest, outside.along))
 
 
 def _estimate(stages: list[Stage]) -> float:
