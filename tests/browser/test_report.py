@@ -221,8 +221,13 @@ CONTRAST = """
 const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
 const light = c => { const [r, g, b] = c.map(v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
                      return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05; };
-const behind = e => { for (; e; e = e.parentElement) {
-  const c = numbers(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] > 0) return c.slice(0, 3); } return [255, 255, 255]; };
+const behind = e => {
+  for (; e; e = e.parentElement) {
+    const c = numbers(getComputedStyle(e).backgroundColor);
+    if (c.length < 4 || c[3] > 0) return c.slice(0, 3);
+  }
+  return [255, 255, 255];
+};
 return [...document.body.querySelectorAll("*")]
   .filter(e => e.checkVisibility() && [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()))
   .map(e => { const a = light(numbers(getComputedStyle(e).color).slice(0, 3)), b = light(behind(e));
