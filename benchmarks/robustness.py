@@ -120,12 +120,12 @@ def interrupted(arguments: list[str], moment: float) -> Ending:
         return Ending(process.returncode, seconds, told, True)
 
 
-def interrupts(count: int, latest: float, seed: int, names: list[str]) -> int:
+def interrupts(count: int, earliest: float, latest: float, seed: int, names: list[str]) -> int:
     """Ctrl-C at random moments of a mixture of commands; how the processes end."""
     chance, codes, slow, bad, kept = random.Random(seed), Counter(), [0.0], [], 0
     mixture = [command for command in MIXTURE if not names or command.name in names]
     for number in range(count):
-        command, moment = mixture[number % len(mixture)], chance.uniform(0.0, latest)
+        command, moment = mixture[number % len(mixture)], chance.uniform(earliest, latest)
         with tempfile.TemporaryDirectory() as name:
             ended = interrupted(command.arguments(Path(name)), moment)
             bad += whole(Path(name)) + (["a process was left"] if ended.left else [])
@@ -282,12 +282,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("interrupts", "kills", "soak"))
     parser.add_argument("--count", type=int)
+    parser.add_argument("--earliest", type=float, default=0.0, help="seconds until the earliest Ctrl-C")
     parser.add_argument("--latest", type=float, default=10.0, help="seconds until the latest Ctrl-C")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", default=[], help="of the commands that are interrupted, these")
     given = parser.parse_args()
     if given.what == "interrupts":
-        return interrupts(given.count or 50, given.latest, given.seed, given.only)
+        return interrupts(given.count or 50, given.earliest, given.latest, given.seed, given.only)
     return kills(given.count or 20, given.seed) if given.what == "kills" else soak(given.count or 2000)
 
 

@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--draw", action="store_true")
     parser.add_argument("--one", metavar="NAME")
-    parser.add_argument("--seed", type=int, default=0, help="of --one")
+    parser.add_argument("--seed", type=int, default=0, help="of --one; the first of --seeds")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.serve:
@@ -105,7 +105,7 @@ def checked(given: argparse.Namespace) -> None:
 def ran(given: argparse.Namespace) -> None:
     """Run problems and print what came of them."""
     chosen = registry.select(given.part, given.only, given.network)
-    tasks = [(case, seed) for case in chosen for seed in range(given.seeds)]
+    tasks = [(case, seed) for case in chosen for seed in range(given.seed, given.seed + given.seeds)]
     options = ["--network"] * given.network + ["--verify"] * given.verify
     runs: list[Run] = []
 

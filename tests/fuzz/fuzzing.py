@@ -146,8 +146,56 @@ def jsonwise(value: Any, chance: random.Random) -> Any:
 
 # --- the readers -----------------------------------------------------------------------------------------------------
 
+# Tables that no example has: formulas of u, partition coefficients, contact resistances, unknowns of a fit.
+TABLES = b"""
+[constants]
+k = 2.0
+[domain]
+kind = "box"
+lower = [0, 0]
+upper = [1, 1]
+[materials.iron]
+A = "k*(1 + 0.1*u**2)"
+lam = "exp(-u)"
+K = 0.5
+[background]
+A = [["1 + u**2", 0.1], [0.1, 2]]
+f = "sin(u) + x1"
+[pieces.core]
+material = "iron"
+shape = { kind = "disk", center = [0.5, 0.5], radius = 0.2 }
+[boundary.x1]
+kind = "dirichlet"
+g = "x2"
+[boundary.rest]
+kind = "robin"
+alpha = "1 + abs(u)"
+g = "u**4"
+[[jumps]]
+between = ["core", "background"]
+v = "x1"
+R = "0.1 + u**2"
+[[data]]
+points = [[0.1, 0.2], [0.5, 0.5]]
+values = [1.0, "k/2"]
+weight = 2
+[solve]
+tol = 1e-3
+time_limit = 10.0
+verify = "never"
+[nonlinear]
+start = "x1*x2"
+continuation = { k = [1, "3/2"] }
+[fit]
+unknown = { k = [1, 0.1, 10] }
+noise = 0.1
+starts = 3
+[quantities.heat]
+kind = "flux"
+between = ["core", "background"]
+"""
 FUNCTIONS = ("sin", "exp", "log", "sqrt", "abs", "sign", "max", "min", "atan2", "where", "tanh", "asin", "cosh")
-ATOMS = ("x1", "x2", "r", "theta", "pi", "e", "k", "0", "1", "2", "20", "0.1", "1e300", "9**99", "x", "-3")
+ATOMS = ("x1", "x2", "r", "theta", "pi", "e", "k", "u", "0", "1", "2", "20", "0.1", "1e300", "9**99", "x", "-3")
 
 
 def formula(chance: random.Random, depth: int = 0) -> str:
@@ -171,7 +219,7 @@ def _formula(content: bytes, chance: random.Random) -> bytes:
 
 
 def _read_formula(path: Path) -> object:
-    found = Expression.parse(path.read_bytes().decode("utf-8", "replace"), 2, {"k": 3.0})
+    found = Expression.parse(path.read_bytes().decode("utf-8", "replace"), 2, {"k": 3.0, "u": -0.7})
     return found.compiled(2)(np.array([[0.3, -0.2], [0.0, 0.0]]))
 
 
@@ -281,7 +329,7 @@ def _image(path: Path) -> object:
 
 @cache
 def _solutions() -> list[bytes]:
-    """A direct solution, a network and elements on a line, as files."""
+    """A direct solution, a network, elements on a line and in the plane, as files; last a checkpoint."""
     import tempfile
 
     parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0.2, 0.1), 0.4)], names=["plate", "hole"])
@@ -293,10 +341,11 @@ def _solutions() -> list[bytes]:
             jn.solve(disk, tol=1e-2, verify=False),
             jn.solve(line, method=_network(Path(folder) / "c"), verify=False),
             jn.solve(line, method="fem", tol=1e-3, verify=False),
+            jn.solve(disk, method="fem", tol=1e-2),
         ]
         for number, solution in enumerate(found):
             solution.save(Path(folder) / str(number))
-        return [(Path(folder) / str(number)).read_bytes() for number in range(3)] + [(Path(folder) / "c").read_bytes()]
+        return [(Path(folder) / name).read_bytes() for name in ("0", "1", "2", "3", "c")]
 
 
 def _tensors(content: bytes, chance: random.Random) -> bytes:
@@ -325,8 +374,7 @@ def _tensors(content: bytes, chance: random.Random) -> bytes:
 
 def _solution(path: Path) -> object:
     found = jn.load(path)
-    x = np.zeros((2, found.dim))
-    found(x, np.zeros(2, int))
+    found(np.full((2, found.dim), 0.9))
     return str(found.report())
 
 
@@ -379,7 +427,7 @@ READERS = {
         Reader(
             "toml",
             ".toml",
-            lambda: [path.read_bytes() for path in EXAMPLES],
+            lambda: [path.read_bytes() for path in EXAMPLES] + [TABLES] * 6,
             _toml,
             lambda path: read_as_file(path.read_bytes().decode("utf-8", "replace"), folder=path.parent),
         ),
@@ -392,8 +440,8 @@ READERS = {
         Reader("png", ".png", _png, bytewise, _image),
         Reader("tiff", ".tif", _tiff, bytewise, _image),
         Reader("npy", ".npy", _npy, bytewise, _image),
-        Reader("solution", ".jumpnet", lambda: _solutions()[:3], _tensors, _solution),
-        Reader("checkpoint", ".ckpt", lambda: _solutions()[3:], _tensors, _checkpoint),
+        Reader("solution", ".jumpnet", lambda: _solutions()[:4], _tensors, _solution),
+        Reader("checkpoint", ".ckpt", lambda: _solutions()[4:], _tensors, _checkpoint),
         Reader("store", ".json", _records, _jsonwise, _store),
     )
 }

@@ -97,3 +97,9 @@ def test_wrong_parts_are_refused_in_one_sentence(kind: str) -> None:
 def test_named_parts_are_not_periodic() -> None:
     with pytest.raises(jn.ProblemError, match="only whole opposite sides of a Box"):
         jn.Problem(STACK, boundary=dict.fromkeys(STACK.boundary_parts, jn.Periodic()))
+
+
+def test_a_part_too_small_to_be_found_is_named() -> None:
+    partition = jn.Partition(jn.Box((-1, 0), (1, 1)), boundary={"hot": "x2 < 1e-12 and abs(x1) < 1e-5"})
+    with pytest.raises(jn.GeometryError, match=r"part 'hot' of the boundary .* too small"):
+        jn.Problem(partition, boundary={"hot": jn.Dirichlet(1.0), "x1": jn.Dirichlet(0.0), "x2": jn.Dirichlet(0.0)})

@@ -89,6 +89,13 @@ def test_names_from_files_reach_the_terminal_clean(tmp_path: Path) -> None:
     assert result.exit_code == 2 and len(result.output) < 1000
 
 
+def test_names_that_no_system_takes(tmp_path: Path) -> None:
+    name = "a" * 5000 + ".toml"
+    for arguments in (("check", name), ("check", str(FILE), "--allow", name), ("new", "sink", name), ("report", name)):
+        result = command(*arguments)
+        assert result.exit_code == 2 and "too long" in result.stderr and len(result.stderr) < 2100, arguments
+
+
 def test_seeds_of_the_command_are_those_of_files() -> None:
     result = command("solve", str(FILE), "--seed", str(2**32))
     assert result.exit_code == 2 and "4294967295" in result.stderr

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import stat
 import struct
 import threading
 import time
@@ -328,6 +329,58 @@ def test_forged_solutions_are_refused(kind: str, saved: Path, tmp_path: Path) ->
     assert len(str(refused.value)) < 700 and clean(str(refused.value)) == str(refused.value)
 
 
+@pytest.fixture(scope="module")
+def saved_elements(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0.2, 0.1), 0.4)])
+    problem = jn.Problem(parts, A=[1.0, 10.0], boundary=jn.Dirichlet("x1"))
+    path = tmp_path_factory.mktemp("elements") / "a.jumpnet"
+    jn.solve(problem, method="fem", tol=0.1, verify=False).save(path)
+    return path
+
+
+def _set(name: str, at: Any, value: Any) -> Any:
+    return lambda h, t: t[f"fe.{name}"].__setitem__(at, value)
+
+
+FORGED_ELEMENTS = {
+    "vertices that are not there": _set("elements", (0, 0), 10**9),
+    "vertices before the first": _set("elements", (0, 0), -1),
+    "an element of one vertex": _set("elements", 0, 0),
+    "copies that are not there": _set("same", 0, 10**9),
+    "places beyond all": _set("nodes", (0, 0), 1e300),
+    "no places": _set("nodes", (0, 0), np.nan),
+    "values that are none": _set("values", (0, 0), np.inf),
+    "a piece that is not there": _set("piece", 0, 7),
+    "an order without end": lambda h, t: h["network"].update(order=10**9),
+    "an order of nothing": lambda h, t: h["network"].update(order=0),
+    "another order": lambda h, t: h["network"].update(order=h["network"]["order"] + 1),
+    "pieces without end": lambda h, t: h["network"].update(pieces=[0] * 1_000_000),
+    "elements of one kind in place of another": lambda h, t: h["network"].update(elements="voxels"),
+    "single precision": lambda h, t: t.update({"fe.values": t["fe.values"].astype(np.float32)}),
+}
+
+
+@pytest.mark.parametrize("kind", FORGED_ELEMENTS)
+def test_forged_elements_are_refused(kind: str, saved_elements: Path, tmp_path: Path) -> None:
+    with pytest.raises(jn.SolutionError) as refused:
+        jn.load(forged(saved_elements, tmp_path, FORGED_ELEMENTS[kind]))
+    assert len(str(refused.value)) < 700
+
+
+def test_meshes_that_are_no_meshes_end(saved_elements: Path, tmp_path: Path) -> None:
+    """All in one place, or turned inside out: questions are answered or refused, soon."""
+    for change in (
+        lambda h, t: t["fe.nodes"].fill(0.25),
+        lambda h, t: t.update({"fe.nodes": -1e90 * t["fe.nodes"]}),
+        lambda h, t: t["fe.piece"].sort(),
+    ):
+        found, began = jn.load(forged(saved_elements, tmp_path, change)), time.process_time()
+        for ask in (lambda: found([[0.9, 0.9], [0.2, 0.1]]), found.report, lambda: found.flux([[0.9, 0.9]])):
+            with contextlib.suppress(jn.JumpnetError), np.errstate(all="ignore"):
+                ask()
+        assert time.process_time() - began < 10.0
+
+
 def test_notes_in_a_solution_are_shown_clean(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from jumpnet.reporting.figures.points import solve_points
 
@@ -426,6 +479,33 @@ def _machine() -> str:
     from jumpnet.guard import writing
 
     return writing._machine()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="directories cannot be opened there")
+def test_a_file_is_on_the_disk_before_its_name_and_then_the_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a power cut the old file or the new one is there: content, name, directory, in this order."""
+    done: list[str] = []
+    sync, replace = os.fsync, os.replace
+
+    def synced(handle: int) -> None:
+        done.append("directory" if stat.S_ISDIR(os.fstat(handle).st_mode) else "content")
+        if done[-1] == "directory":
+            assert os.path.samestat(os.fstat(handle), os.stat(tmp_path))
+        sync(handle)
+
+    def replaced(part: Any, target: Any) -> None:
+        done.append("name")
+        replace(part, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", replaced)
+    write_atomically(tmp_path / "a", b"1")
+    assert done == ["content", "name", "directory"]
+    done.clear()
+    write_atomically(tmp_path / "a", b"2", durable=False)
+    assert done == ["name"]
 
 
 def test_links_devices_and_permissions_are_respected(tmp_path: Path) -> None:

@@ -163,3 +163,21 @@ def test_a_time_limit_ends_the_iteration():
     problem = jn.NonlinearProblem(parts, A="1 + u", boundary={"left": jn.Dirichlet(0), "right": jn.Dirichlet(1)})
     found = jn.solve_nonlinear(problem, time_limit=1e-3)
     assert found.status is jn.Status.TIME_LIMIT and np.isnan(found.estimate)
+
+
+@pytest.mark.slow
+def test_a_conductivity_that_grows_by_a_factor_of_150():
+    """Kirchhoff: exp(5 u) = 1 + (exp(5) - 1) x; steps without mixing shrink by 0.8 only."""
+    problem = jn.NonlinearProblem(ROD, A="exp(5*u)", boundary=ends(0, 1))
+    found = jn.solve_nonlinear(problem, tol=1e-3)
+    assert found.status.ok and np.abs(found(X) - np.log(1 + np.expm1(5) * X) / 5).max() < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("given", "start", "words"),
+    [({"f": "10 + sqrt(u)"}, 1.0, "not finite"), ({"A": "1 - 2*u"}, 0.0, "not positive definite")],
+)
+def test_an_iteration_that_leaves_what_is_allowed_says_so(given, start, words):
+    problem = jn.NonlinearProblem(ROD, boundary=ends(0, 1), **given)
+    found = jn.solve_nonlinear(problem, start=start)
+    assert found.status is jn.Status.STALLED and words in found.settings["reasons"][0]

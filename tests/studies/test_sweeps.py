@@ -1,5 +1,6 @@
 """Sweeps against closed forms; the same table in this process, in others, one of them killed, and from a store."""
 
+import json
 import os
 import signal
 import sys
@@ -181,3 +182,45 @@ def test_without_pyarrow_there_is_a_sentence(tmp_path, monkeypatch):
     with pytest.raises(jn.ModelError, match=r"pip install 'jumpnet\[parquet\]'"):
         table.write(tmp_path / "sweep.parquet")
     assert not list(tmp_path.iterdir())
+
+
+def test_nonlinear_problems_are_swept_and_rows_without_a_solution_say_so():
+    parts = jn.Partition(jn.Interval(0, 1))
+    bratu = jn.NonlinearProblem(parts, f="-k*exp(u)", constants={"k": 1.0})  # no solution above k = 3.514
+    table = jn.sweep(bratu, {"k": [1.0, 6.0]}, {"middle": ("value", [0.5])}, tol=1e-6, time_limit=5)
+    assert table.status[0] == "converged" and table.status[1] in ("stalled", "time_limit")
+    assert table.values["middle"][0] == pytest.approx(0.1405392142, abs=1e-7)
+    assert not table.ok
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {},
+        [],
+        {"status": "\x1b[31m"},
+        {"status": ["converged"]},
+        {"status": "converged", "quantities": []},
+        {"status": "converged", "quantities": {"mean": [1.0]}},
+        {"status": "converged", "quantities": {"mean": ["1", 0.0]}},
+        {"status": "converged", "quantities": {"mean": [10**400, 0.0]}},
+        {"status": "converged", "quantities": {}, "estimate": "a"},
+        {"status": "refused", "message": 3},
+    ],
+    ids=str,
+)
+def test_stored_records_of_anybody_are_computed_again(record, tmp_path):
+    wanted = jn.sweep(layers, {"k": [2.0]}, {"mean": "mean"}, store=tmp_path)
+    (path,) = tmp_path.rglob("*.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"record": record}))
+    assert jn.sweep(layers, {"k": [2.0]}, {"mean": "mean"}, store=tmp_path).to_csv() == wanted.to_csv()
+
+
+def test_spans_and_tables_have_bounds(tmp_path):
+    for low, high, count in ((-1e308, 1e308, 3), (0, np.inf, 3), (1, 2, 10**9), (1, 2, 10**400)):
+        with pytest.raises(jn.ModelError):
+            jn.Span(low, high, count)
+    with pytest.raises(jn.ModelError, match="samples"):
+        jn.sweep(layers, {"k": jn.Span(1, 2)}, samples=10**12)
+    table = jn.sweep(layers, {"k": [2.0]}, {"=cmd|' /C calc'!A0": "mean"})
+    assert table.to_csv().startswith("k,'=cmd")

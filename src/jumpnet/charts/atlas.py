@@ -294,8 +294,8 @@ class Atlas:
         (first, *more) = self.charts
         if not more and isinstance(first, Affine) and _is_in(cell, first.cells).all():
             return first.push(sites)
-        second = bool(a2.any())
-        if not second and not a1.any():  # values alone
+        second = sites.order == 2 and bool(a2.any())
+        if not second and (sites.order == 0 or not a1.any()):  # values alone
             y = self.values(np.asarray(sites.x), cell)
             none = (np.broadcast_to(0.0, shape) for shape in (y.shape, (*y.shape, y.shape[1])))
             return Sites(y, cell, sites.a0, *none, order=sites.order)

@@ -11,7 +11,10 @@ from typing import NoReturn
 from jumpnet.cli.session import BAD_INPUT, FAULT, INTERRUPTED, UNREAD, Session
 from jumpnet.errors import JumpnetError
 from jumpnet.guard import interrupts
-from jumpnet.guard.text import one_line
+from jumpnet.guard.text import one_line, shorten
+
+# What a path or a disk may be like; no fault of ours.
+OF_THE_MACHINE = {errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EIO}
 
 
 def ended_by(problem: BaseException, session: Session) -> int:
@@ -27,6 +30,8 @@ def ended_by(problem: BaseException, session: Session) -> int:
         if problem.errno == errno.EPIPE:
             return UNREAD
         return _said(session, f"the results cannot be written to the output ({problem.strerror}).")
+    if isinstance(problem, OSError) and problem.errno in OF_THE_MACHINE:
+        return _said(session, f"{shorten(problem.filename)} cannot be used ({problem.strerror}); give another path.")
     # The base class of usage errors is private to typer, its method is not.
     if hasattr(problem, "format_message"):
         message = one_line(problem.format_message())  # pyright: ignore[reportAttributeAccessIssue]

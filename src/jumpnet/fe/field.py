@@ -9,6 +9,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from math import factorial
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -17,7 +18,7 @@ from scipy.spatial import KDTree
 from jumpnet.fe.maps import Maps
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.simplex import FEW, Lagrange, dubiner, lagrange
-from jumpnet.fe.small import solved
+from jumpnet.fe.small import determinant, solved
 
 NEWTON = 16  # steps from a point to its reference coordinates
 NEW_SLOPES, KEPT_SLOPES = 2, 8  # of which the first have slopes of their own, those up to here the last one's
@@ -186,6 +187,13 @@ class Field:
     def locate(self) -> Locator:
         """Finds points in the mesh."""
         return Locator(self.mesh)
+
+    def highest(self) -> float:
+        """The root mean square of the modes of the highest degree, about what an order less would lack."""
+        modes = self.basis.modes(self.values)[:, self.basis.degrees == self.order]
+        size = np.abs(determinant(self.mesh.jacobians(np.full((1, self.mesh.dim), 1 / (self.mesh.dim + 1)))))[:, 0]
+        # Modes are orthonormal on the reference simplex, of volume 1/d!.
+        return float(np.sqrt(factorial(self.mesh.dim) * np.sum(size[:, None] * modes**2) / np.sum(size)))
 
     def value(self, x: Places, piece: Labels) -> Float[np.ndarray, " n"]:
         """The values."""

@@ -30,8 +30,10 @@ ELSEWHERE = 2.5  # e may change by so many times more, as a function, than its r
 ROUNDING = 1e-14  # of the size of u: changes below it are rounding
 MOST_LAYERS = 12  # towards a singular point: elements of 4e-9 of the first ones, whose coordinates have digits left
 BEYOND = 2  # layers towards singular points for each order beyond that of an answer of finite elements
-RESONANT = 1e-3  # of |lam|: eigenvalues nearer to zero are as near as penalties may have moved them
-STEADY = 0.2  # relative change of the eigenvalue nearest to zero at which the spectrum counts as resolved
+RESONANT = 1e-3  # of |lam|: eigenvalues that are nearer to zero, and less than their error, end the search
+# The relative error of the eigenvalue nearest to zero (lam < 0): its mode has the same part in e wrong. A tenth is half
+# of what e may change by (JudgeOptions.change).
+KNOWN = 0.1
 
 
 def ladder(dim: int) -> Iterator[tuple[int, int]]:
@@ -133,7 +135,8 @@ def judge_elements(
     """
     vertices = (_singular_vertices if problem.dim == 2 else _on_edges)(problem, field.mesh)
     options = _patient(options, bool(vertices))
-    found = settled(problem, _higher(field, vertices, options), options, tol, _mean(solution, problem))
+    analytic = field.mesh.dim == 2 and not vertices
+    found = settled(problem, _higher(field, vertices, options), options, tol, _mean(solution, problem), analytic)
     return replace(found, singular=bool(vertices))
 
 
@@ -165,23 +168,29 @@ def settled(
     options: JudgeOptions,
     tol: float | None,
     mean: float | None,
+    analytic: bool = False,
 ) -> Finding:
-    """The error in the first space in which it has settled; each comes with the answer on its mesh."""
+    """The error in the first space in which it has settled; each comes with the answer on its mesh.
+
+    Where finite elements have no singular points (`analytic`), the modes of the next degree are a fifth or less of
+    those of the last one, and what lies beyond them likewise a fifth of the error: the first space will do.
+    """
     began, last, before, change, least, answer = time.perf_counter(), None, None, np.inf, 0.0, None
     for space, answer in spaces:
         if last is not None and not _affordable(space, last, time.perf_counter() - began, options):
             break
         level = solved(problem, space, answer, mean)
-        at_once = answer.weak and last is None and tol is not None and not np.isfinite(level.lowest)
-        if at_once and _clear(level, tol or 0.0, options, AT_ONCE[problem.dim]):
-            return finding(problem, level, answer, ONCE)  # one order more tells nearly all of it
+        if isinstance(answer, Elements) and last is None:
+            decay = level.field.highest() / max(answer.field.highest(), 1e-300) if analytic else np.inf
+            clear = tol is not None and _clear(level, tol, options, AT_ONCE[problem.dim])
+            if (clear or decay <= options.change) and _off_resonance(level):
+                return finding(problem, level, answer, min(decay, ONCE))  # one order more tells nearly all of it
         if last is not None:
             change = level.difference(last)
             least = least or ROUNDING * _size(level, answer)
             clear = tol is not None and _clear(level, tol, options) and _clear(last, tol, options)
-            if (_settled(level, last, change, options) or change * _rms(level) <= least or clear) and _steady(
-                level, last
-            ):
+            enough = _settled(level, last, change, options) or change * _rms(level) <= least or clear
+            if enough and _off_resonance(level):
                 return finding(problem, level, answer, change)
         last, before = level, last
         if before is not None and _resonant(last) and _resonant(before):
@@ -189,7 +198,7 @@ def settled(
     if last is None or before is None or answer is None:
         return undecided("undecided: the first spaces have more unknowns than it may have, or take longer.")
     found = finding(problem, last, answer, change)
-    return replace(found, reason=_why(last, before, change, options))
+    return replace(found, reason=_why(last, change))
 
 
 def finding(problem: Problem, level: Level, answer: Answer, change: float) -> Finding:
@@ -242,16 +251,18 @@ def _settled(level: Level, before: Level, change: float, options: JudgeOptions) 
     return abs(rms - _rms(before)) <= options.change * rms and change <= ELSEWHERE * options.change
 
 
-def _steady(level: Level, before: Level) -> bool:
-    """Whether the eigenvalue nearest to zero is resolved, and clear of it; it is positive where lam is not negative."""
-    if not np.isfinite(level.lowest):
-        return True
-    return not _resonant(level) and abs(level.lowest - before.lowest) <= STEADY * abs(level.lowest)
+def _off_resonance(level: Level) -> bool:
+    """Whether the eigenvalue nearest to zero is known to a tenth of itself; positive without lam < 0."""
+    found = level.nearest
+    return found is None or found.error + found.penalty <= KNOWN * abs(found.value)
 
 
 def _resonant(level: Level) -> bool:
-    """Whether an eigenvalue is nearly zero."""
-    return abs(level.lowest) <= RESONANT * float(np.abs(level.defects.volume.lam).max())
+    """Whether an eigenvalue is nearly zero, and not even its sign is known."""
+    found = level.nearest
+    if found is None or abs(found.value) > RESONANT * float(np.abs(level.defects.volume.lam).max()):
+        return False
+    return not max(found.error, found.penalty / KNOWN) <= abs(found.value)
 
 
 def _affordable(space: Space, last: Level, spent: float, options: JudgeOptions) -> bool:
@@ -260,11 +271,11 @@ def _affordable(space: Space, last: Level, spent: float, options: JudgeOptions) 
     return space.size <= options.unknowns[dim] and spent * (1 + more) <= options.seconds
 
 
-def _why(level: Level, before: Level, change: float, options: JudgeOptions) -> str:
+def _why(level: Level, change: float) -> str:
     """Why nothing is decided."""
-    if not _steady(level, before):
+    if level.nearest is not None and not _off_resonance(level):
         return (
             f"undecided: lam < 0, and {level.space.size} unknowns do not resolve the operator's eigenvalue nearest to "
-            f"zero, {level.lowest:.2g}."
+            f"zero, {level.nearest.value:.2g}."
         )
     return f"undecided: the error still changes by {100 * change:.0f} % with {level.space.size} unknowns."

@@ -154,7 +154,7 @@ class Elements:
 
     def _at(self, mesh: Mesh, xi: Array, element: Array) -> tuple[Array, Array]:
         values, basis = self.field.values[element], self.field.basis
-        slope = np.einsum("qkj,mk->mqj", basis.gradient(xi), values, optimize=mesh.dim == 3)
+        slope = np.einsum("qkj,mk->mqj", basis.gradient(xi), values, optimize=True)
         J = mesh.jacobians(xi, element)
         return values @ basis.value(xi).T, solved(np.swapaxes(J, 2, 3), slope)
 

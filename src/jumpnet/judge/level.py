@@ -6,20 +6,31 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy.sparse import diags
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from jumpnet.fe.assembly import System, assembled, point_load
+from jumpnet.fe.assembly import PENALTY, System, assembled, point_load
 from jumpnet.fe.field import Field, Locator
 from jumpnet.fe.mesh import Faces, on_faces
 from jumpnet.fe.simplex import dubiner, face_points, gauss
-from jumpnet.fe.small import determinant, least_eigenvalue
+from jumpnet.fe.small import determinant, inverse, least_eigenvalue
 from jumpnet.fe.space import Space
 from jumpnet.judge.cuts import CutDefects
 from jumpnet.judge.defects import Answer, Defects, Elements, coefficients, defects, on_surfaces
 from jumpnet.problem import Problem
 
 MORE = 2  # Gauss points, in each direction, at which defects are looked at once more
+
+# Of the eigenvalue nearest to zero: Lanczos vectors, and the relative accuracy that ends the iterations.
+VECTORS, ACCURACY = 12, 1e-2
+
+
+@dataclass(frozen=True)
+class Eigenvalue:
+    """An eigenvalue in a space, how far it may be from the exact one, and how far penalties have moved it."""
+
+    value: float
+    error: float
+    penalty: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +43,6 @@ class Level:
     system: System
     unknowns: Float[np.ndarray, " n"]
     cuts: CutDefects | None = None
-    lowest: float = np.inf
-    """The eigenvalue of least modulus, of the operator with respect to the mass; only where lam < 0."""
 
     @cached_property
     def field(self) -> Field:
@@ -75,6 +84,73 @@ class Level:
         basis, d = self.space.basis, self.space.mesh.dim
         tables = np.array([basis.value(face_points(d, k, self.count)[0]) for k in range(d + 1)])
         return np.einsum("fqk,fk->fq", tables[faces.local[:, side]], self.field.values[faces.element[:, side]])
+
+    def energy(self, values: Float[np.ndarray, "m nodes"]) -> Float[np.ndarray, " m"]:
+        """The square of the energy norm of a function in each element, with |lam| in place of lam."""
+        basis, volume = self.space.basis, self.defects.volume
+        xi = gauss(self.space.mesh.dim, self.count)[0]
+        slope = np.einsum("qkj,mk->mqj", basis.gradient(xi), values, optimize=True)
+        gradient = np.matmul(slope[:, :, None], inverse(self.space.mesh.jacobians(xi)))[:, :, 0]
+        square = np.einsum("mqi,mqij,mqj->mq", gradient, volume.A, gradient, optimize=True)
+        square += np.abs(volume.lam) * (values @ basis.value(xi).T) ** 2
+        return np.sum(self._weights * square, axis=1)
+
+    # --- resonance ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def nearest(self) -> Eigenvalue | None:
+        """The eigenvalue of least modulus, with respect to the mass; None where lam is not negative.
+
+        Its error is the energy of what its eigenfunction lacks, which is less than that of its two highest degrees.
+        A penalty s in place of a condition moves it by the energy of the penalty, to first order in 1/s.
+        """
+        if self.defects.volume.lam.min() >= 0:
+            return None
+        found = self._nearest_mode()
+        if found is None:
+            return Eigenvalue(0.0, np.inf, 0.0)
+        value, mode = found[0], replace(self, unknowns=found[1])
+        basis, p = self.space.basis, self.space.order
+        modes = np.where(basis.degrees > p - 2, basis.modes(mode.field.values), 0.0)
+        return Eigenvalue(value, float(self.energy(basis.from_modes(modes)).sum()), mode._penalty_energy())
+
+    def _nearest_mode(self) -> tuple[float, Float[np.ndarray, " n"]] | None:
+        """The eigenvalue of least modulus and its mode of norm one, by Lanczos's method for the inverse."""
+        size, dofs = self.space.size, self.space.dofs
+        table = self.space.basis.value(gauss(self.space.mesh.dim, self.count)[0])
+
+        def mass(v: np.ndarray) -> np.ndarray:
+            products = (self._weights * (self.space.gathered(v.ravel()) @ table.T)) @ table
+            return np.bincount(dofs.ravel(), products.ravel(), size)
+
+        M, back = (
+            LinearOperator((size, size), matvec=product, dtype=float)  # pyright: ignore[reportCallIssue]
+            for product in (mass, self.system.solve)
+        )
+        start = self.system.solve(mass(np.random.default_rng(0).normal(size=size)))
+        options: dict[str, Any] = {"OPinv": back, "v0": start, "tol": ACCURACY, "ncv": VECTORS}
+        try:
+            values, vectors = eigsh(back, 1, M=M, sigma=0.0, **options)
+        except ArpackNoConvergence:
+            return None
+        mode = vectors[:, 0]
+        return float(values[0]), mode / np.sqrt(mode @ mass(mode))
+
+    def _penalty_energy(self) -> float:
+        """The energy in penalties, or in contacts and transfer coefficients that are as large."""
+        mesh, contact, outer = self.space.mesh, self.defects.contact.stiffness, self.defects.outer.alpha
+        soft = least_eigenvalue(self.defects.volume.A).min(axis=1)
+        total = 0.0
+        for faces, stiffness in ((mesh.interfaces, contact), (mesh.boundary, outer)):
+            if not len(faces):
+                continue
+            weight = on_faces(mesh, faces.element[:, 0], faces.local[:, 0], self.count).weight
+            inner = faces is mesh.interfaces
+            jump = self.trace(faces, 0) - (self.trace(faces, 1) if inner else 0.0)
+            sides = faces.element if inner else faces.element[:, :1]
+            least = PENALTY * (soft[sides].min(axis=1) / mesh.size[sides].min(axis=1))[:, None]
+            total += float(np.sum(weight * np.where(stiffness > 0.5 * least, stiffness, 0.0) * jump**2))
+        return total
 
     # --- what the space cannot represent ------------------------------------------------------------------------
 
@@ -183,9 +259,7 @@ def solved(
         load = point_load(space, at, cuts.weight * cuts.flux, -(cuts.weight * cuts.jump)[:, None] * cuts.conormal)
         system = replace(system, load=system.load + load)
     if mean is None:
-        unknowns = system.solve(system.load)
-        lowest = _lowest(system) if found.volume.lam.min() < 0 else np.inf
-        return Level(space, count, found, system, unknowns, cuts, lowest)
+        return Level(space, count, found, system, system.solve(system.load), cuts)
     system = system.tied()
     return Level(space, count, found, system, up_to_a_constant(system, system.load, mean), cuts)
 
@@ -194,17 +268,3 @@ def up_to_a_constant(tied: System, load: np.ndarray, mean: float) -> np.ndarray:
     """The solution with a mean; a load that does not balance is made to (by the multiplier of the mean)."""
     found = tied.solve(load - tied.mass * (load.sum() / tied.mass.sum()))
     return found + mean - float(tied.mass @ found) / float(tied.mass.sum())
-
-
-def _lowest(system: System) -> float:
-    """The eigenvalue of least modulus, with the lumped mass, by Lanczos's method for the inverse; zero if unknown."""
-    mass = np.abs(system.mass) + 1e-3 * np.abs(system.mass).mean()
-    size = len(mass)
-    back: Any = LinearOperator((size, size), matvec=system.solve, dtype=float)  # pyright: ignore[reportCallIssue]
-    start = np.random.default_rng(0).normal(size=size)
-    try:
-        options: dict[str, Any] = {"OPinv": back, "v0": start, "tol": 1e-3, "return_eigenvectors": False}
-        found = eigsh(back, 1, M=diags(mass), sigma=0.0, **options)
-    except ArpackNoConvergence:
-        return 0.0
-    return float(found[0])

@@ -62,7 +62,7 @@ class Powers:
         ones = np.ones_like(z)
         first = n * np.concatenate([ones, powers[:, :-1]], axis=1)[:, : self.degree]
         total = a0 * powers + b1 * first
-        if b2.any():
+        if sites.order == 2 and b2.any():
             second = np.concatenate([0 * ones, ones, powers[:, :-2]], axis=1)[:, : self.degree]
             total += b2 * (n * (n - 1)) * second
         columns: list[np.ndarray] = [total.real, total.imag]

@@ -116,4 +116,4 @@ class LinearSystem:
 
 def _taken(sites: Sites, mine: np.ndarray) -> Sites:
     x, cell, a0, a1, a2 = (np.asarray(part)[mine] for part in (sites.x, sites.cell, sites.a0, sites.a1, sites.a2))
-    return Sites(x, cell, a0, a1, a2)
+    return Sites(x, cell, a0, a1, a2, order=2 if a2.any() else int(a1.any()))

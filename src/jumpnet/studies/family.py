@@ -10,7 +10,7 @@ import hashlib
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 from jumpnet.solution.quantities import added_energy
 from jumpnet.solving import solve
+from jumpnet.studies.nonlinear import solve_nonlinear
+from jumpnet.studies.nonlinear_problem import NonlinearProblem
 
 Values = Mapping[str, float]
 Quantity = Callable[[Solution], Any] | str | tuple[Any, ...]
@@ -34,7 +36,7 @@ class Family(ABC):
     """Problems that differ in the values of named parameters."""
 
     @abstractmethod
-    def problem(self, values: Values) -> Problem:
+    def problem(self, values: Values) -> Problem | NonlinearProblem:
         """The problem for values of the parameters; ProblemError for a name that it does not know."""
 
     @abstractmethod
@@ -55,20 +57,21 @@ class Family(ABC):
 class Stated(Family):
     """A family stated in Python: a function of the parameters, or a problem whose formulas use named constants."""
 
-    source: Callable[..., Any] | Problem
+    source: Callable[..., Any] | Problem | NonlinearProblem
     quantities: Mapping[str, Quantity]
     options: Mapping[str, Any]
 
-    def problem(self, values: Values) -> Problem:
-        if isinstance(self.source, Problem):
+    def problem(self, values: Values) -> Problem | NonlinearProblem:
+        if isinstance(self.source, Problem | NonlinearProblem):
             return self.source.with_constants(values)
         made = self.source(**values)
-        if not isinstance(made, Problem):
+        if not isinstance(made, Problem | NonlinearProblem):
             raise ProblemError(f"the function of the parameters returned {shorten(made)}; a jn.Problem is wanted.")
         return made
 
     def solve(self, values: Values, **options: Any) -> Solution:
-        return solve(self.problem(values), **(dict(self.options) | options))
+        problem, options = self.problem(values), dict(self.options) | options
+        return solve(problem, **options) if isinstance(problem, Problem) else solve_nonlinear(problem, **options)
 
     def measure(self, values: Values) -> tuple[Solution, dict[str, Measured]]:
         solution = self.solve(values)
@@ -76,7 +79,10 @@ class Stated(Family):
 
     @property
     def key(self) -> str:
-        if isinstance(self.source, Problem):
+        if isinstance(self.source, NonlinearProblem):
+            given = [_text(getattr(self.source, one.name)) for one in fields(self.source) if one.name != "partition"]
+            source = repr((self.source.partition.spec() or self.source.partition, given))
+        elif isinstance(self.source, Problem):
             spec = self.source.spec()
             source = repr({**spec, "missing": [_text(self.source.given.get(name)) for name in ("A", "lam", "f")]})
         else:
@@ -89,10 +95,10 @@ def family_of(given: Any, quantities: Mapping[str, Quantity] | None, options: Ma
     """The family meant by a function, a problem or a problem file; ModelError for anything else."""
     if hasattr(given, "family"):
         return given.family(quantities, options)
-    if not (isinstance(given, Problem) or callable(given)):
+    if not (isinstance(given, Problem | NonlinearProblem) or callable(given)):
         raise ModelError(
-            f"the problem is {shorten(given)}; a jn.Problem with constants, a function that makes one from the "
-            "parameters, or what jn.read_file returns is wanted."
+            f"the problem is {shorten(given)}; a jn.Problem or jn.NonlinearProblem with constants, a function that "
+            "makes one from the parameters, or what jn.read_file returns is wanted."
         )
     return Stated(given, checked_quantities(quantities or {"mean": "mean"}), dict(options))
 

@@ -9,8 +9,8 @@ and on the boundary alpha u + A grad u . n = g, with b(x, u) = alpha(x, u) u - g
 
     b_u(x, u0) u + A grad u . n = b_u(x, u0) u0 - b(x, u0).
 
-A and a contact resistance R are taken at u0, as their derivatives would not leave an elliptic problem of this form:
-there the steps contract by a factor, which is measured and counted in the error.
+A and a contact resistance R are taken at u0, as their derivatives would not leave an elliptic problem of this form;
+what they contribute is found from the differences of steps (mixing.py).
 
 A network is trained on the nonlinear equations themselves instead (trained.py).
 
@@ -33,7 +33,7 @@ from jumpnet.engines.budget import Budget, checked_limit
 from jumpnet.engines.goal import Goal, checked_goal
 from jumpnet.engines.network import Network
 from jumpnet.engines.protocol import Request
-from jumpnet.errors import JumpnetWarning, ModelError
+from jumpnet.errors import JumpnetWarning, ModelError, ProblemError
 from jumpnet.fields import scalar_field
 from jumpnet.optim import Status
 from jumpnet.problem import inputs
@@ -42,6 +42,7 @@ from jumpnet.solving import solve
 from jumpnet.solving.methods import Method, resolved
 from jumpnet.solving.verify import verified
 from jumpnet.studies.linearised import linearised
+from jumpnet.studies.mixing import Mixing
 from jumpnet.studies.nonlinear_problem import NonlinearProblem
 from jumpnet.studies.state import State
 from jumpnet.studies.trained import trained
@@ -53,8 +54,8 @@ MOST_STEPS, ITERATED, SOLVED = 40, 0.1, 0.3
 WAY, COARSE = 0.03, 1e-3
 # A step that grows by this factor is halved, so many times; damping ends when steps shrink again.
 GROWN, HALVINGS = 1.5, 6
-# Contraction by less than this is no convergence.
-SLOW = 0.95
+# Contraction by less than this is no convergence; steps below the second are rounding.
+SLOW, ROUNDING = 0.95, 1e-13
 # Seconds that a linear problem is given at least.
 SHORTEST = 1.0
 # Points at which steps are measured.
@@ -63,10 +64,19 @@ POINTS = 2000
 
 @dataclass(frozen=True)
 class Iteration:
-    """How an iteration went: the root mean square of each step, relative to the variation of u."""
+    """How an iteration went.
+
+    Args:
+        steps: The root mean square of each step, relative to the variation of u.
+        left: That of the distance from the last solution to the limit; nan where the iteration did not converge.
+        amplification: How much more an error of the last linear problem counts in the limit.
+        refused: Why there was no next linear problem, if so.
+    """
 
     steps: tuple[float, ...]
-    contraction: float
+    left: float = np.nan
+    amplification: float = 1.0
+    refused: str = ""
 
 
 def solve_nonlinear(
@@ -157,31 +167,41 @@ class _Run:
         enough = COARSE if rough else ITERATED * self.goal.tol
         steps: list[float] = []
         share, before, found = 1.0, _at(state, x, piece), None
+        mixing = Mixing() if self.problem.laws.held else None
         while len(steps) < MOST_STEPS:
             last = steps[-1] if steps else 1.0
             inner = max(SOLVED * self.goal.tol, min(COARSE, WAY * last**2 if last < 1 else COARSE))
-            found = self._solved(state, inner)
+            try:
+                found = self._solved(state, inner)
+            except (ProblemError, np.linalg.LinAlgError) as refused:
+                if found is None:
+                    raise ProblemError(f"about the start, {refused} Give another start=, or a continuation=.") from None
+                return found, Iteration(tuple(steps), refused=str(refused))
             if found.status is Status.INTERRUPTED:
-                return found, Iteration(tuple(steps), 1.0)
+                return found, Iteration(tuple(steps))
             after = found(x, piece)
             size = max(float(np.std(after)), 1e-300)
             step = float(np.sqrt(np.mean((after - before) ** 2))) / size
             if steps and step > GROWN * steps[-1] and share > 2.0**-HALVINGS and len(steps) > 1:
                 share /= 2
+                if mixing is not None:
+                    mixing.restart()
             elif steps and step < steps[-1]:
                 share = min(1.0, 2 * share)
             steps.append(step)
+            if mixing is not None:
+                mixing.add(found, before, after)
             if self.progress is not None:
                 self.progress(len(steps), step)
             small = step <= enough or step * size <= ITERATED * self.goal.atol
             if small and (inner <= SOLVED * self.goal.tol * 1.0001 or rough):
-                return found, Iteration(tuple(steps), _contraction(steps))
+                return found, _ended(steps, size, mixing)
             if self.budget.left == 0.0:
                 break
-            state = state.blended(found, share)
-            before = _at(state, x, piece) if share < 1 else after
+            state = mixing.state() if mixing is not None and share == 1 else state.blended(found, share)
+            before = _at(state, x, piece)
         assert found is not None
-        return found, Iteration(tuple(steps), 1.0)
+        return found, Iteration(tuple(steps))
 
     def _solved(self, state: State, tol: float) -> Solution:
         with warnings.catch_warnings():
@@ -191,13 +211,19 @@ class _Run:
 
     def judged(self, found: Solution, steps: Iteration, verify: bool) -> Solution:
         """The solution with the problem linearised about it, judged; the estimate with what the iteration leaves."""
-        about = linearised(self.problem, State([(1.0, found)]))
+        try:
+            about = linearised(self.problem, State([(1.0, found)]))
+        except ProblemError:
+            about = found.problem  # about the state before; that the iteration did not converge is said below
+        assert about is not None
         settings = found.settings | {"nonlinear": [float(step) for step in steps.steps]}
         whole = replace(found, problem=about, tensors=about.A, exact=about.exact, settings=settings)
         if found.status is Status.INTERRUPTED:
             return replace(whole, estimate=np.nan)
-        if steps.contraction > SLOW:
-            reason = f"the iteration did not converge: its last step was {steps.steps[-1]:.1e} of the variation of u"
+        if np.isnan(steps.left):
+            size = f"its last step was {steps.steps[-1]:.1e} of the variation of u"
+            refused = f"; about the next state, {steps.refused}" if steps.refused else ""
+            reason = f"the iteration did not converge: {size}{refused}"
             settings["reasons"] = [*settings.get("reasons", ()), reason]
             ended = Status.TIME_LIMIT if self.budget.left == 0.0 else Status.STALLED
             return replace(whole, status=ended, estimate=np.nan, settings=settings)
@@ -206,19 +232,23 @@ class _Run:
         parts = about.partition
         x, piece = parts.sample_interior(POINTS, seed=[0, int(Stream.TEST), 9], method="even")
         values = found(x, piece)
-        # Steps shrink by the contraction; where A depends on u, errors of a linear solve are felt that much more too.
-        left = steps.steps[-1] * float(np.std(values)) * steps.contraction / (1 - steps.contraction)
-        estimate = whole.estimate / (1 - min(steps.contraction, 0.5)) + left
+        estimate = whole.estimate * steps.amplification + steps.left
         status, enough = whole.status, self.goal.of(values)
         if status in (Status.CONVERGED, Status.REFUTED) and np.isfinite(estimate):
             status = Status.CONVERGED if estimate <= enough else Status.REFUTED
         return replace(whole, estimate=estimate, status=status)
 
 
-def _contraction(steps: Sequence[float]) -> float:
-    """By which factor steps became smaller: of the last ones above rounding, the largest."""
-    ratios = [b / a for a, b in pairwise(steps) if a > 1e-13]
-    return max(ratios[-2:], default=0.0)
+def _ended(steps: Sequence[float], size: float, mixing: Mixing | None) -> Iteration:
+    """The end of an iteration whose last step was small; `size` is the variation of u."""
+    if mixing is not None:
+        return Iteration(tuple(steps), mixing.left, mixing.amplification)
+    ratios = [b / a for a, b in pairwise(steps) if a > ROUNDING]
+    contraction = max(ratios[-2:], default=0.0)
+    if contraction > SLOW:
+        return Iteration(tuple(steps))
+    left = steps[-1] * size * contraction / (1 - contraction)
+    return Iteration(tuple(steps), left, 1 / (1 - min(contraction, 0.5)))
 
 
 def _at(state: State, x: Array, piece: Array) -> Array:

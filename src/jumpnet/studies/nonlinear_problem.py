@@ -35,6 +35,12 @@ class Laws:
     exchange: Mapping[str, tuple[Dependent, Dependent]]
     R: Mapping[Pair, Dependent]
 
+    @property
+    def held(self) -> bool:
+        """Whether A or R depends on u: linear problems take them at the state, without derivatives."""
+        entries = [one for A in self.A if not isinstance(A, TensorField) for one in A]
+        return bool(self.R) or any(not one.plain for one in entries)
+
 
 @dataclass(frozen=True, eq=False)
 class NonlinearProblem:

@@ -17,6 +17,8 @@ import numpy as np
 
 from jumpnet.engines.network.trials import cores
 from jumpnet.errors import JumpnetError, JumpnetWarning, ModelError
+from jumpnet.guard.text import shorten, spreadsheet
+from jumpnet.optim import Status
 from jumpnet.studies.family import Family, Quantity, checked_values, digest, family_of
 from jumpnet.studies.progress import Shown, shown
 from jumpnet.studies.running import Record, Stopped, in_processes, in_turn, on_cluster
@@ -26,6 +28,8 @@ from jumpnet.studies.store import read_record, write_record
 WIDE = 100.0
 # More solves than this are a mistake (of grids in many parameters).
 MOST = 1_000_000
+# How a solve may have ended.
+STATUSES = {status.name.lower() for status in Status} | {"refused"}
 
 
 @dataclass(frozen=True)
@@ -50,12 +54,14 @@ class Span:
     scale: Literal["linear", "log"] | None = None
 
     def __post_init__(self) -> None:
-        if not (np.isfinite([self.low, self.high]).all() and self.low < self.high):
-            raise ModelError(f"the span from {self.low!r} to {self.high!r} is empty; give a low and a higher number.")
+        if not (np.isfinite([self.low, self.high, self.high - self.low]).all() and self.low < self.high):
+            raise ModelError(
+                f"the span from {self.low!r} to {self.high!r} is empty or endless; give a low and a higher number."
+            )
         if self.scale not in (None, "linear", "log") or (self.scale == "log" and self.low <= 0):
             raise ModelError(f'scale is {self.scale!r}; give "linear", or for positive numbers "log".')
-        if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 2:
-            raise ModelError(f"count is {self.count!r}; a span has at least 2 values.")
+        if isinstance(self.count, bool) or not isinstance(self.count, int) or not 2 <= self.count <= MOST:
+            raise ModelError(f"count is {shorten(self.count)}; a span has 2 to {MOST} values.")
 
     @property
     def is_log(self) -> bool:
@@ -282,7 +288,7 @@ class Store:
         """The record of a case; None if there is none, or if it was made from something else."""
         found = read_record(self._path(case))
         good = isinstance(found, dict) and found.get("key") == self.key and found.get("values") == dict(case.values)
-        return found["record"] if good and isinstance(found.get("record"), dict) else None
+        return found["record"] if good and _is_record(found.get("record")) else None
 
     def put(self, case: Case, record: Record) -> None:
         """Keep a record."""
@@ -291,6 +297,26 @@ class Store:
     def _path(self, case: Case) -> Path:
         name = digest(repr(sorted(case.values.items())))
         return self.folder / name[:2] / f"{name}.json"  # some hundred folders: looking into one takes no time
+
+
+def _is_record(found: Any) -> bool:
+    """Whether this is what `solved` returns: the file may have been damaged, or made by anybody."""
+    if not isinstance(found, dict):
+        return False
+    quantities, message = found.get("quantities", {}), found.get("message", "")
+    pairs = list(quantities.values()) if isinstance(quantities, dict) else [None]
+    return (
+        isinstance(status := found.get("status"), str)
+        and status in STATUSES
+        and isinstance(message, str)
+        and all(isinstance(pair, list) and len(pair) == 2 and all(map(_is_number, pair)) for pair in pairs)
+        and all(_is_number(found[name]) for name in ("estimate", "seconds") if name in found)
+    )
+
+
+def _is_number(value: Any) -> bool:
+    """As JSON has them: float64 or nan, no integer of hundreds of digits."""
+    return type(value) is float or (type(value) is int and abs(value) < 2**53)
 
 
 def _points(vary: Any, samples: int | None, seed: int) -> Iterator[dict[str, float]]:
@@ -332,8 +358,8 @@ def _samples(vary: Mapping[str, Any], count: int, seed: int) -> Iterator[dict[st
 
 
 def _whole(given: Any, what: str) -> int:
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 1:
-        raise ModelError(f"{what} is {given!r}; a whole number, at least 1, is wanted.")
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not 1 <= given <= MOST:
+        raise ModelError(f"{what} is {shorten(given)}; a whole number from 1 to {MOST} is wanted.")
     return int(given)
 
 
@@ -361,6 +387,7 @@ def _cell(value: Any) -> str:
 
 
 def _quoted(text: str) -> str:
+    text = str(spreadsheet(text))
     return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',"\n') else text
 
 

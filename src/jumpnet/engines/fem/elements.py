@@ -47,8 +47,8 @@ LAYERS_AT_EDGES, MOST_GRADED = 1, 3000
 MANY = 40
 # Orders: the first, the one up to which no elements are cut, the highest, and how far apart they are.
 FIRST, ENOUGH, MOST, STEP = 2, {2: 4, 3: 5}, {2: 8, 3: 5}, {2: 2, 3: 1}
-# Radians of a wave for each degree of an element, at most, in the first space (heuristic).
-PER_DEGREE = 0.6
+# Radians of a wave for each degree of an element, at most, in the first space (heuristic), and its highest order.
+PER_DEGREE, MOST_WAVES = 0.6, {2: 10, 3: 5}
 # The power of the number of unknowns by which the next space is expected to take longer.
 GROWTH = {2: 1.3, 3: 1.3}
 # Differences that fall by more than this from space to space are not taken at their word (heuristic).
@@ -103,6 +103,7 @@ class Refinement:
         self._order = options.order or _first_order(problem, self._meshes.mesh)
         self._stages: list[Stage] = []
         self._idle = 0
+        self._last = 0.0  # seconds of the last space
 
     def until(self, enough: Enough) -> Solution:
         """The solution in the next space whose difference from the one before shows that its error will do."""
@@ -117,8 +118,10 @@ class Refinement:
     def _search(self, enough: Enough) -> Status:
         while (status := self._next()) is None:
             last, estimate = self._stages[-1], _estimate(self._stages)
-            if self.problem.dim == 3 and len(self._stages) == 1:
-                estimate = FIRST_RATE * _highest(last.level)  # the next order is dear, and the judge's own first one
+            if len(self._stages) == 1 and (self.problem.dim == 3 or self._order > MOST[2]):
+                estimate = (
+                    FIRST_RATE * last.level.field.highest()
+                )  # the next order is dear, and the judge's own first one
             if self._report is not None:
                 size = (estimate / last.variation) ** 2 if last.variation > 0 else np.nan
                 self._report(Record(len(self._stages), size, (), np.nan, np.nan, self._spent), size)
@@ -131,9 +134,13 @@ class Refinement:
         if self._stages and not self._refine():
             return Status.STEP_LIMIT
         space = Space(self._meshes.mesh, self._order)
-        if self._stages and not self._affordable(space):
-            return Status.TIME_LIMIT if self._spent > 0.3 * self._seconds else Status.STEP_LIMIT
+        if self._stages and space.size > self._options.most(self.problem.dim):
+            return Status.STEP_LIMIT
+        if self._stages and not self._in_time(space):
+            return Status.TIME_LIMIT
+        began = time.perf_counter()
         self._stages.append(_stage(self.problem, space, self._stages[-1] if self._stages else None))
+        self._last = time.perf_counter() - began
         slow = len(self._stages) > 2 and self._stages[-1].change > SLOW * self._stages[-2].change
         self._idle = self._idle + 1 if slow else 0
         return Status.STALLED if self._idle > PATIENCE else None
@@ -159,9 +166,10 @@ class Refinement:
     def _spent(self) -> float:
         return time.perf_counter() - self._began
 
-    def _affordable(self, space: Space) -> bool:
+    def _in_time(self, space: Space) -> bool:
+        """Whether a space is likely to be solved before time is out, by what the last one took (without meshing)."""
         more = (space.size / self._stages[-1].level.space.size) ** GROWTH[space.mesh.dim]
-        return space.size <= self._options.most(space.mesh.dim) and self._spent * (1 + more) <= self._seconds
+        return self._spent + more * self._last <= self._seconds
 
 
 class Refined:
@@ -229,7 +237,7 @@ def _first_order(problem: Problem, mesh: Mesh) -> int:
     wave = np.sqrt(np.maximum(-at.lam, 0.0) / least_eigenvalue(at.A))[:, 0]
     wanted = float((wave * mesh.size).max()) / PER_DEGREE
     steps = int(np.ceil(max(wanted - FIRST, 0.0) / STEP[mesh.dim]))
-    return min(FIRST + steps * STEP[mesh.dim], MOST[mesh.dim])
+    return min(FIRST + steps * STEP[mesh.dim], MOST_WAVES[mesh.dim])
 
 
 def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
@@ -284,14 +292,6 @@ def _estimate(stages: list[Stage]) -> float:
     if before == 0.0:
         return last
     return last * float(np.clip(last / before, LEAST_RATE, 1.0))
-
-
-def _highest(level: Level) -> float:
-    """The root mean square of the modes of the highest degree, about what an order less would lack."""
-    basis = level.space.basis
-    modes = basis.modes(level.field.values) * (basis.degrees == level.space.order)
-    mean = 6.0 * np.sum(modes**2, axis=1, keepdims=True)  # the reference simplex has a volume of 1/6
-    return float(np.sqrt(sum(level.integrals(mean)) / sum(level.integrals(np.ones((1, 1))))))
 
 
 def _as_solution(problem: Problem, stage: Stage, status: Status, estimate: float, seconds: float) -> Solution:

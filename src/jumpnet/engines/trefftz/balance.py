@@ -93,14 +93,13 @@ def _flux_scale(solver: DirectSolver, level: Level) -> Float[np.ndarray, " piece
     few = np.concatenate([np.flatnonzero(solver.piece == p)[:POINTS] for p in np.unique(solver.piece)])
     x, piece = solver.x[few], solver.piece[few]
     n, d = x.shape
-    flux = np.zeros((n, d))
     A = np.empty((n, d, d))
     for p in np.unique(piece):
         A[piece == p] = problem.A[int(p)].value(x[piece == p])
-    for i in range(d):
-        sites = Sites(x, piece, np.zeros(n), A[:, i], np.zeros((n, d, d)))
-        flux[:, i] = level.network.values(level.theta, level.network.placed(sites))
-    size = np.linalg.norm(flux, axis=1)
+    along = np.swapaxes(A, 0, 1).reshape(-1, d)  # all first rows of A, all second ones, ...
+    sites = Sites(np.tile(x, (d, 1)), np.tile(piece, d), np.zeros(d * n), along, np.zeros((d * n, d, d)))
+    flux = level.network.values(level.theta, level.network.placed(sites)).reshape(d, n)
+    size = np.linalg.norm(flux, axis=0)
     count = np.bincount(piece, minlength=problem.partition.size)
     mean = np.bincount(piece, size, problem.partition.size) / np.maximum(count, 1)
     return mean * _surface(problem)

@@ -29,8 +29,8 @@ ON_BOUNDARY = 1e-3
 # Elements are so many times as large as the boxes in which data look smooth (heuristic: those have five points across).
 LEAVES = 2.0
 # Radians of a wave along an element at most, and points at which that is looked at. Heuristic, chosen on one problem
-# (benchmarks/plane.py, waves): order 8 has an error of 7e-7 of the variation there, 2e-6 with 3.5.
-RADIANS, SAMPLES = 2.3, 2000
+# (benchmarks/plane.py, waves): order 10 has an error of 3e-7 of the variation there, order 8 one of 1e-5.
+RADIANS, SAMPLES = 4.5, 2000
 # The order of curved elements around level sets: the next one has volumes that are ten times better, and folds more.
 BY_LEVELS = 3
 # Shapes without edges: where curved elements fold, those alone can be kept straight.

@@ -19,10 +19,7 @@ CURVED = 1e-11
 
 def fitted(parts: Partition, mesh: Mesh) -> Mesh:
     """The mesh with the nodes of curved interfaces and boundaries moved onto the surfaces, wherever they are near."""
-    nodes = mesh.nodes.copy()
-    for shape, element, local in _walls(parts, mesh):
-        if len(element):
-            _move_vertices(mesh, nodes, shape, element, local)
+    nodes = _with_vertices_on(parts, mesh)
     moved = replace(mesh, nodes=nodes)
     for shape, element, local in _walls(parts, mesh):
         for k in range(mesh.dim + 1):
@@ -87,18 +84,21 @@ def _chord_normals(mesh: Mesh, element: np.ndarray, face: int) -> np.ndarray:
     return covector / np.maximum(np.linalg.norm(covector, axis=1), 1e-300)[:, None]
 
 
-def _move_vertices(mesh: Mesh, nodes: np.ndarray, shape: Shape, element: np.ndarray, local: np.ndarray) -> None:
-    """Vertices onto the surface; the elements around follow linearly, which keeps straight ones straight."""
+def _with_vertices_on(parts: Partition, mesh: Mesh) -> np.ndarray:
+    """The nodes with vertices on the surfaces; elements around follow linearly, which keeps straight ones straight."""
     d = mesh.dim
-    shift = np.zeros((len(mesh.same), d))
-    for k in range(d + 1):
-        mine = element[local == k]
-        if not len(mine):
-            continue
-        vertex = mesh.elements[mine][:, [j for j in range(d + 1) if j != k]]
-        x = mesh.vertices[vertex]
-        move = _onto(shape, mesh, mine, k, x) - x
-        far = np.linalg.norm(move, axis=2) > ON * mesh.size[mine][:, None]
-        shift[vertex[far]] = move[far]
+    shift = np.zeros((len(mesh.same), d))  # set, not added to: both sides of an interface have the same vertices
+    for shape, element, local in _walls(parts, mesh):
+        for k in range(d + 1):
+            mine = element[local == k]
+            if not len(mine):
+                continue
+            vertex = mesh.elements[mine][:, [j for j in range(d + 1) if j != k]]
+            x = mesh.vertices[vertex]
+            move = _onto(shape, mesh, mine, k, x) - x
+            far = np.linalg.norm(move, axis=2) > ON * mesh.size[mine][:, None]
+            shift[vertex[far]] = move[far]
     hit = np.flatnonzero(np.any(shift[mesh.elements] != 0, axis=(1, 2)))
+    nodes = mesh.nodes.copy()
     nodes[hit] += np.matmul(mesh.basis.barycentric, shift[mesh.elements[hit]])
+    return nodes

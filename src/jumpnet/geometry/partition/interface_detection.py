@@ -144,25 +144,33 @@ class Walls:
                 found.setdefault((int(a), int(b)), {})[k] = float(times / len(trace) * self.walls[k].patch.measure)
         return found
 
-    def draw(self, n: int, rng: np.random.Generator, quasi: bool, wanted: Wanted) -> Trace:
-        """`n` points of the wanted kind, uniform over all walls that have some; in 1-D every such point once."""
+    def draw(self, n: int, rng: np.random.Generator, quasi: bool, wanted: Wanted, what: str) -> Trace:
+        """`n` points of the wanted kind, uniform over all walls that have some; in 1-D every such point once.
+
+        `what` names the kind where there are none.
+        """
         pilot = zip(self.walls, self.pilot, strict=True)
         shares = np.array([wall.patch.measure * float(np.mean(wanted(t))) for wall, t in pilot], dtype=np.float64)
-        return self._drawn(n, rng, quasi, wanted, shares)
+        return self._drawn(n, rng, quasi, wanted, shares, what)
 
     def draw_between(self, n: int, rng: np.random.Generator, quasi: bool, pair: Pair) -> Trace:
         """`n` points between two pieces in the same way."""
         shares = np.zeros(len(self.walls))
         for k, share in self._of_pair.get(pair, {}).items():
             shares[k] = share
-        return self._drawn(n, rng, quasi, lambda trace: self.between(trace, pair), shares)
+        return self._drawn(
+            n, rng, quasi, lambda trace: self.between(trace, pair), shares, f"the interface of pieces {pair}"
+        )
 
-    def _drawn(self, n: int, rng: np.random.Generator, quasi: bool, wanted: Wanted, shares: Floats) -> Trace:
+    def _drawn(self, n: int, rng: np.random.Generator, quasi: bool, wanted: Wanted, shares: Floats, what: str) -> Trace:
         if self.dim == 1:
             return self._every[wanted(self._every)]
         used = np.flatnonzero(shares > 0.0)
         if len(used) == 0:
-            raise GeometryError("there is no boundary of the wanted kind to draw points from.")
+            raise GeometryError(
+                f"{what} is at none of the {sum(map(len, self.pilot))} points at which walls are examined: it is "
+                "empty, or too small to be found. Make it larger, or state its data as a formula on the whole side."
+            )
         if n == 0:
             return self.pilot[used[0]][:0]
         if quasi:

@@ -346,7 +346,8 @@ class Partition:
         key, n = (1,) if chosen is None else (1, chosen), checks.count(n, "n")
 
         def draw() -> tuple[Floats, Floats, np.ndarray, np.ndarray]:
-            trace = walls.draw(n, *numbers(method, seed, *key), wanted)
+            what = "the boundary" if chosen is None else f"the part {parts[chosen]!r} of the boundary"
+            trace = walls.draw(n, *numbers(method, seed, *key), wanted, what)
             return trace.points, trace.normals, trace.behind, self._part_of(trace.points, trace.wall, trace.behind)
 
         return self._draws.get(("boundary", chosen, method), n, seed, draw)
