@@ -215,3 +215,36 @@ def test_the_snippet_can_be_copied(opened):
     button.click()
     page.wait("return document.querySelector('[data-copies]').textContent !== 'copy'")
     assert page.errors() == []
+
+
+CONTRAST = """
+const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
+const light = c => { const [r, g, b] = c.map(v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+                     return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05; };
+const behind = e => {
+  for (; e; e = e.parentElement) {
+    const c = numbers(getComputedStyle(e).backgroundColor);
+    if (c.length < 4 || c[3] > 0) return c.slice(0, 3);
+  }
+  return [255, 255, 255];
+};
+return [...document.body.querySelectorAll("*")]
+  .filter(e => e.checkVisibility() && [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()))
+  .map(e => { const a = light(numbers(getComputedStyle(e).color).slice(0, 3)), b = light(behind(e));
+              return [Math.max(a, b) / Math.min(a, b), e.tagName + " " + e.textContent.trim().slice(0, 40)]; });
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_the_contrast_of_wcag_aa(opened, browser, scheme):
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
+    try:
+        _, page = opened("star")
+        paper = page.run("return getComputedStyle(document.body).backgroundColor")
+        assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
+        found = page.run(CONTRAST)
+        assert len(found) > 50 and [each for each in found if each[0] < 4.5] == []
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

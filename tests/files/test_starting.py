@@ -48,6 +48,31 @@ def test_a_file_to_start_from_is_solved(kind: str, tmp_path: Path) -> None:
         assert read.quantities(solution)["heat lost outside"].value == pytest.approx(25 / series, rel=1e-9)
 
 
+@pytest.mark.slow
+def test_a_file_can_be_written_for_ones_own_data(tmp_path: Path) -> None:
+    """Regions that tile, regions in one another, labels, a body: each is a problem that can be stated at once."""
+    tiles = '<rect id="a" width="2" height="1"/><rect id="b &quot;" x="2" width="1" height="2"/>'
+    (tmp_path / "tiles.svg").write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 3 2">{tiles}</svg>')
+    np.save(tmp_path / "labels.npy", np.repeat([[3, 7]], 12, axis=0).repeat(6, axis=1))
+    for kind in ("drawing", "stl"):
+        for path, content in started(kind, tmp_path / f"{kind}.toml").items():
+            path.write_bytes(content)
+    pieces = {
+        "tiles.svg": ("a", 'b "'),
+        "labels.npy": ("label 3", "label 7"),
+        "drawing.svg": ("floor", "insulation", "pipe"),
+        "stl.stl": ("surroundings", "body"),
+    }
+    for data, names in pieces.items():
+        for path, content in started(str(tmp_path / data), tmp_path / "own.toml").items():
+            path.write_bytes(content)
+        assert jn.read_file(tmp_path / "own.toml").problem.partition.names == names
+    with pytest.raises(jn.ProblemError, match=r"the data file is 'x\.pdf'; one of these is wanted: \.svg"):
+        started(str(tmp_path / "x.pdf"), tmp_path / "own.toml")
+    with pytest.raises(jn.ProblemError, match="in the same folder"):
+        started(str(tmp_path / "tiles.svg"), tmp_path.parent / "own.toml")
+
+
 def test_the_schema_accepts_what_is_read_and_refuses_what_is_not() -> None:
     Draft202012Validator.check_schema(json_schema())
     check = Draft202012Validator(json_schema())

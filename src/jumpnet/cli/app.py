@@ -192,10 +192,13 @@ def new(
     ctx: typer.Context,
     kind: Annotated[
         str | None,
-        typer.Argument(help="What to start from; without one the kinds are listed.", autocompletion=_kinds),
+        typer.Argument(
+            help="A kind (without one they are listed), or your drawing, image or STL file.", autocompletion=_kinds
+        ),
     ] = None,
     file: Annotated[
-        str | None, typer.Argument(metavar="[FILE.toml]", help="Where to write; by default KIND.toml.")
+        str | None,
+        typer.Argument(metavar="[FILE.toml]", help="Where to write; by default KIND.toml, or beside your data."),
     ] = None,
     schema: Annotated[
         bool, typer.Option("--schema", help="Write the JSON schema beside it, by which editors complete the keys.")

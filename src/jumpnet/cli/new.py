@@ -25,14 +25,15 @@ def run(session: Session, kind: str, file: str | None, schema: bool) -> int:
     from jumpnet.guard.text import shorten
     from jumpnet.reporting.figures.canvas import write_file
 
-    target = Path(f"{kind}.toml" if file is None else file)
+    target = Path(kind).with_suffix(".toml") if file is None else Path(file)
     if target.suffix != ".toml":
         raise ProblemError(f"the file is {shorten(str(target))}; a name that ends in .toml is wanted.")
     found = started(kind, target, schema)
     there = [path for path in found if path.exists() and path.name != SCHEMA]
     if there:
         raise ProblemError(
-            f"there is a file {str(there[0])!r} already; give another name: jumpnet new {kind} NAME.toml."
+            f"there is a file {str(there[0])!r} already; give another name, jumpnet new {kind} NAME.toml, "
+            f"or start from your own drawing, image or mesh: jumpnet new DATA."
         )
     for path, content in found.items():
         write_file(path, content)

@@ -26,8 +26,15 @@ SCHEMA = "jumpnet.schema.json"
 def started(kind: str, target: Path, schema: bool = False) -> dict[Path, bytes]:
     """What to write for a kind, by path: the problem file, its data beside it, and with `schema` that of its keys.
 
+    In place of a kind the user's own drawing, image or mesh can be given: the file then names what is in it.
     Editors with a TOML server (taplo, Even Better TOML) complete and check the file by the schema in its first line.
     """
+    if Path(kind).suffix:
+        from jumpnet.files.own_data import file_for
+
+        if Path(kind).parent.resolve() != target.parent.resolve():
+            raise ProblemError(f"the data are {kind!r}; a problem file beside them is wanted, in the same folder.")
+        return _with_schema(target, file_for(Path(kind), target), schema)
     if kind not in KINDS:
         raise ProblemError(f"the kind is {kind!r}; {suggestion(kind, KINDS, 'kinds')}")
     text = _template(f"{kind}.toml").decode().replace("FILE", target.name)
@@ -36,12 +43,15 @@ def started(kind: str, target: Path, schema: bool = False) -> dict[Path, bytes]:
         data = target.with_name(f"{target.stem}{Path(DATA[kind]).suffix}")
         text = text.replace(f'"{DATA[kind]}"', f'"{data.name}"')
         found[data] = _template(DATA[kind])
-    if schema:
-        from jumpnet.files.schema import schema_text
+    return _with_schema(target, text, schema) | found
 
-        text = f"#:schema {SCHEMA}\n{text}"
-        found[target.with_name(SCHEMA)] = schema_text().encode()
-    return {target: text.encode()} | found
+
+def _with_schema(target: Path, text: str, schema: bool) -> dict[Path, bytes]:
+    if not schema:
+        return {target: text.encode()}
+    from jumpnet.files.schema import schema_text
+
+    return {target: f"#:schema {SCHEMA}\n{text}".encode(), target.with_name(SCHEMA): schema_text().encode()}
 
 
 def _template(name: str) -> bytes:

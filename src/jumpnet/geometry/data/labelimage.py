@@ -60,7 +60,7 @@ def read_cells(
     """A label image, checked and cleaned; labels with the same name are one piece."""
     from os import PathLike
 
-    array = _read(labels) if isinstance(labels, str | PathLike) else _array(labels)
+    array = read_labels(labels) if isinstance(labels, str | PathLike) else _array(labels)
     cells = _oriented(array, order)
     dim = cells.ndim
     size = np.array(checks.lengths(pixel, dim, "the size of a pixel"))
@@ -163,7 +163,8 @@ def pieces_of(cells: Cells, smooth: bool) -> list[Shape]:
 # --- reading ----------------------------------------------------------------------------------------------------
 
 
-def _read(source: Source) -> np.ndarray:
+def read_labels(source: Source) -> np.ndarray:
+    """The array of a file (PNG, TIFF, NPY), as it is stored there."""
     path = checked_path(source, MOST_BYTES, SUFFIXES, "a label image")
     with reading(path, "a label image"):
         if path.suffix.lower() == ".npy":
