@@ -231,7 +231,7 @@ def main() -> None:
             coarse, fine = (jn.baselines.fem(problem, order=order, size=options.size) for order in orders)
             exact = fine(x, piece)
             known = rms(coarse(x, piece) - exact) / rms(exact)
-            columns = f" {known:.1e} | {coarse.settings['seconds']:.2f} |"
+            columns = f" {known:.1e} | {coarse.diagnostics.seconds:.2f} |"
         else:
             exact = reference(problem)(x, piece)
         errors, ratios, seconds, ended, unknowns = [], [], [], set(), 0

@@ -62,7 +62,7 @@ def main() -> None:
             x, piece = problem.partition.sample_interior(2000, seed=1)
             values = fem(x, piece)
             away = float(np.sqrt(np.mean((solution(x, piece) - values) ** 2) / np.mean(values**2)))
-            columns = f" {away:.1e} | {fem.settings['seconds']:.1f} |"
+            columns = f" {away:.1e} | {fem.diagnostics.seconds:.1f} |"
         print(
             f"| {count} | {solution.status.name.lower()} | {solution.estimate:.1e} | {solution.network.size} "
             f"| {made - began:.1f} | {solved - made:.1f} | {memory:.1f} | {exponent} |{columns}",

@@ -127,7 +127,7 @@ def measured(name: str, row: Row, limit: float) -> str:
     error = float(np.sqrt(np.mean((u - true) ** 2))) / spread
     return (
         f"{name:30} {found.status.name:12} {wall:6.2f} {cpu:6.2f} {row.seconds:6.1f} {row.tol:8.0e} "
-        f"{found.estimate / spread:9.1e} {error:9.1e}  {found.settings['method']}"
+        f"{found.estimate / spread:9.1e} {error:9.1e}  {found.diagnostics.method}"
     )
 
 

@@ -216,10 +216,11 @@ def measured(name: str) -> dict[str, Any]:
 
 
 def _row(name: str, solution: Any, judged: float, error: float | None, seconds: float) -> dict[str, Any]:
-    unknowns = int(solution.settings.get("unknowns", len(solution.theta)))
+    mesh = solution.diagnostics.mesh
+    unknowns = len(solution.theta) if mesh is None else mesh.unknowns
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     found = {"name": name, "status": solution.status.name, "judged": judged, "error": error, "seconds": seconds}
-    return found | {"unknowns": unknowns, "memory": memory, "tried": solution.settings.get("tried", [])}
+    return found | {"unknowns": unknowns, "memory": memory, "tried": list(solution.diagnostics.tried)}
 
 
 def _cpu() -> float:

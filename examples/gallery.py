@@ -41,7 +41,7 @@ def draw(name: str) -> None:
     figure = SHOWN[name](solution) if name in SHOWN else plot_solution(solution, what="u")
     (DOCS / "gallery").mkdir(exist_ok=True)
     (DOCS / "gallery" / f"{name}.png").write_bytes(image(figure))
-    print(f"{name}: {solution.status.name.lower()}, {solution.settings['seconds']:.1f} s")
+    print(f"{name}: {solution.status.name.lower()}, {solution.diagnostics.seconds:.1f} s")
 
 
 def draw_sink() -> None:
@@ -54,7 +54,7 @@ def draw_sink() -> None:
     title = "Temperature above the air (K), and its error as judged; lengths in mm"
     figure = plot_solution(solution, what=("u", "judged"), title=title)
     (DOCS / "images" / "heat-sink.png").write_bytes(image(figure))
-    print(f"sink: {solution.status.name.lower()}, {solution.settings['seconds']:.1f} s")
+    print(f"sink: {solution.status.name.lower()}, {solution.diagnostics.seconds:.1f} s")
 
 
 def page() -> str:

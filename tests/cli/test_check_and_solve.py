@@ -1,7 +1,6 @@
 """`jumpnet check` and `jumpnet solve`: what they print, what they write, and how they leave."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,7 +74,7 @@ def test_quantities_have_the_errors_that_were_judged(jumpnet, elsewhere, monkeyp
     def off(read, **options):
         other = jn.files.read_file("wall.toml", {"film": 3.0})
         found = solve(other, **options).with_problem(read.problem)
-        return replace(found, verdict=jn.judge(found), status=jn.Status.REFUTED)
+        return found.with_diagnostics(verdict=jn.judge(found), status=jn.Status.REFUTED)
 
     monkeypatch.setattr(ProblemFile, "solve", off)
     result = jumpnet("-q", "solve", "wall.toml", "-o", "out")

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -79,7 +78,7 @@ def test_an_example_that_does_not_converge(jumpnet, elsewhere):
 
 
 def test_an_example_that_converges(jumpnet, saved, monkeypatch, elsewhere):
-    solved = replace(jn.load(saved), status=jn.Status.CONVERGED)
+    solved = jn.load(saved).with_diagnostics(status=jn.Status.CONVERGED)
     monkeypatch.setattr("jumpnet.experiments.examples.Example.solve", lambda self, **options: solved)
     result = jumpnet("examples", "disk")
     assert result.exit_code == 0, result.output

@@ -142,7 +142,7 @@ def test_a_body_of_triangles() -> None:
     problem = jn.Problem(jn.Partition(CUBE, [body]), A=[1.0, 1.0], boundary=jn.Dirichlet("x1 + 2*x3"))
     solution = jn.solve(problem, method=jn.FEM(order=2, size=0.5), tol=1e-6, verify=False)
     whole = 0.6**3 * 4 / 3
-    mesh = solution._elements.field.mesh  # type: ignore[union-attr]
+    mesh = solution.representation.elements.field.mesh  # type: ignore[union-attr]
     assert volumes(mesh)[1] == pytest.approx(whole - 0.3**3 * 2 / 3, rel=1e-6)
     x = np.random.default_rng(0).uniform(-1, 1, (50, 3))
     assert np.abs(solution(x) - x[:, 0] - 2 * x[:, 2]).max() < 1e-7

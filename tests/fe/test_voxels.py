@@ -33,7 +33,7 @@ def test_layers_are_exact(parts: jn.Partition, axis: int) -> None:
     solution = jn.solve(across(parts, axis), tol=1e-2)
     effective = 1 / (0.75 + 0.25 / 10) if axis == 0 else 0.75 + 2.5
     heat = effective * np.prod(SIDES) / SIDES[axis] ** 2
-    assert solution.status.ok and "voxels" in solution.settings["method"]
+    assert solution.status.ok and "voxels" in solution.diagnostics.method
     assert solution.net_flux(f"x{axis + 1}-").value == pytest.approx(heat, rel=1e-7)
     assert 2 * solution.energy().value == pytest.approx(heat, rel=1e-7)
     assert all(balance.defect < 1e-6 for balance in solution.balances())

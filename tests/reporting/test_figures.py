@@ -208,9 +208,11 @@ def test_wrong_input_is_one_sentence(plane, tmp_path, kind, monkeypatch):
 def test_error_without_an_exact_solution(plane):
     from dataclasses import replace
 
-    unknown = replace(plane, exact=None, problem=None, verdict=None)
+    unknown = replace(plane, statement=replace(plane.statement, exact=None, problem=None)).with_diagnostics(
+        verdict=None
+    )
     assert len(unknown.plot(resolution=20).axes) == 2  # the map and its colour bar
     with pytest.raises(jn.SolutionError, match="exact solution is not known"):
         unknown.plot(what="error")
     with pytest.raises(jn.SolutionError, match="with_problem"):
-        replace(plane, partition=None).plot()
+        replace(plane, statement=replace(plane.statement, partition=None)).plot()

@@ -1,6 +1,5 @@
 """What an engineer looks at first: numbers, signs, conditions, scales that tell their numbers apart, fitting advice."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +59,7 @@ def test_numbers_come_first(wall: tuple[ProblemFile, jn.Solution]) -> None:
 def test_means_of_a_solution_that_was_not_judged_have_a_bound() -> None:
     text = (Path(jn.files.__file__).parent / "templates/inclusion.toml").read_text()
     read = read_as_file(text)
-    solution = replace(read.solve(verify=False), estimate=1e-4)
+    solution = read.solve(verify=False).with_diagnostics(estimate=1e-4)
     found = results(read, solution)["quantities"]
     share = read.problem.partition.measure(1) / 4.0
     assert found["mean of the disk"]["error"] == pytest.approx(1e-4 / np.sqrt(share), rel=1e-6)
@@ -95,16 +94,16 @@ def test_conditions_are_drawn_on_the_domain() -> None:
 
 def test_advice_is_in_the_words_of_the_interface(plate: jn.Solution) -> None:
     # The values deviate by 5.5e-4 from their mean: 1.1e-5 is 0.02 of that, and some room is left.
-    direct = replace(plate, status=jn.Status.STALLED, estimate=float(np.nan))
+    direct = plate.with_diagnostics(status=jn.Status.STALLED, estimate=float(np.nan))
     assert advice(direct) == 'a larger tol=, or method="fem"'
     with spoken("file"):
         assert advice(direct) == 'a larger tol in [solve], or method = "fem" in [solve]'
     with spoken("command"), spoken("file"):  # the outermost counts
         assert advice(direct).startswith("a larger --tol")
-    assert advice(replace(direct, estimate=1.1e-5)).startswith("tol=0.03 (which it meets as it is)")
-    assert "time_limit" in advice(replace(direct, status=jn.Status.TIME_LIMIT))
+    assert advice(direct.with_diagnostics(estimate=1.1e-5)).startswith("tol=0.03 (which it meets as it is)")
+    assert "time_limit" in advice(direct.with_diagnostics(status=jn.Status.TIME_LIMIT))
     for status in jn.Status:
-        assert "seed" not in advice(replace(direct, status=status))
+        assert "seed" not in advice(direct.with_diagnostics(status=status))
 
 
 def test_advice_for_a_network_names_seeds(wall: tuple[ProblemFile, jn.Solution]) -> None:

@@ -38,7 +38,7 @@ def wrong() -> jn.Solution:
     """An answer to another conductivity, judged."""
     other = jn.Problem(LINE.partition, A=[1.0, 2.0, 6.0], f=[1.0, 0.0, 1.0], boundary=jn.Dirichlet("x"))
     answer = jn.solve(other, method="fem", verify=False).with_problem(LINE)
-    return replace(answer, verdict=jn.judge(answer))
+    return answer.with_diagnostics(verdict=jn.judge(answer))
 
 
 def test_the_report_says_what_was_judged(elements):
@@ -74,18 +74,18 @@ def test_on_the_line(wrong, tmp_path):
 
 
 def test_what_was_not_judged_is_not_shown(wrong):
-    unknown = replace(wrong, verdict=None)
+    unknown = wrong.with_diagnostics(verdict=None)
     assert "judged" not in str(unknown.report()) and len(unknown.plot().axes) == 1
     with pytest.raises(jn.SolutionError, match="has not been judged"):
         unknown.plot(what="judged")
 
 
 def test_why_nothing_was_decided_is_said_once(wrong):
-    undecided = jn.judge(replace(wrong, problem=None))
+    undecided = jn.judge(replace(wrong, statement=replace(wrong.statement, problem=None)))
     assert not undecided.decided
-    known = replace(wrong, verdict=undecided)
+    known = wrong.with_diagnostics(verdict=undecided)
     assert "judged     not judged: the equations" in str(known.report()) and "could not be told" in page(known)
-    told = replace(known, settings=known.settings | {"reasons": [undecided.reason]})
+    told = known.because(undecided.reason)
     assert str(told.report()).count(undecided.reason) == 1
     assert known.report().judged.as_json()["rms"] is None  # pyright: ignore[reportOptionalMemberAccess]
 
@@ -95,7 +95,7 @@ def test_a_red_headline_where_fluxes_do_not_balance(wrong):
     text = page(wrong)
     assert '<p class="verdict bad"><strong>Fluxes do not balance' in text
     assert verdict(wrong.report()).startswith("Converged")  # balances were not asked for
-    refuted = replace(wrong, status=jn.Status.REFUTED)
+    refuted = wrong.with_diagnostics(status=jn.Status.REFUTED)
     assert "<strong>Not converged: the error that was solved for is above the tolerance.</strong>" in page(refuted)
 
 
@@ -131,5 +131,5 @@ def test_the_reproduction_shows_the_judged_error_beside_the_true_one(monkeypatch
     assert true.norm.vmin == judged.norm.vmin and true.norm.vmax == judged.norm.vmax, "one colour scale"
     ratio = np.ma.median(judged.get_array() / true.get_array())
     assert ratio == pytest.approx(1.0, abs=0.2)
-    bare = replace(solution, problem=None)
+    bare = replace(solution, statement=replace(solution.statement, problem=None))
     assert _mapped("b", "b", bare)[1] == "b: solution and pointwise error"

@@ -42,7 +42,7 @@ def test_jumps_are_those_of_the_solution(plane):
 
 def test_jumps_in_space_and_without_a_problem(space):
     assert len(plot_jumps(space, resolution=40).axes) == 3
-    bare = replace(space, problem=None, tensors=(None, None))
+    bare = replace(space, statement=replace(space.statement, problem=None, tensors=(None, None)))
     assert [len(axes.lines) for axes in plot_jumps(bare, pair=(1, 0), resolution=40).axes] == [2, 1]
 
 
@@ -94,7 +94,7 @@ WRONG = {
     "labels of a direct solution": ("direct", plot_embedding, "no labels"),
     "no such interface": ("plane", lambda s: plot_jumps(s, pair=(0, 7), resolution=20), "(0, 1)"),
     "no interface in the plane": ("space", lambda s: plot_jumps(s, at=(0, 0, 0.45), resolution=20), "no interface"),
-    "points not told": ("plane", lambda s: plot_points(replace(s, settings={})), "how many"),
+    "points not told": ("plane", lambda s: plot_points(s.with_diagnostics(fit=None)), "how many"),
 }
 
 

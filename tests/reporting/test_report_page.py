@@ -80,7 +80,7 @@ def no_figures(monkeypatch):
 
 def test_text_is_escaped(plane, no_figures):
     evil = "<script>alert('u')</script> & \"more\""
-    marked = replace(plane, settings=plane.settings | {evil: evil}, missing=(evil,))
+    marked = replace(plane, statement=replace(plane.statement, missing=(evil,))).because(evil, method=evil)
     context = Context(about=evil, saved=evil, command=evil, tables={evil: {evil: evil}})
     text = page(marked, title=evil, context=context)
     assert parsed(text).scripts == 1
@@ -92,7 +92,7 @@ def test_data_cannot_end_their_element(plane):
 
     names = ["</script><script>alert(1)</script>", "disk"]
     parts = jn.Partition(plane.partition.domain, plane.partition.pieces, names)
-    assert parsed(viewer(replace(plane, partition=parts), 20)).scripts == 0
+    assert parsed(viewer(replace(plane, statement=replace(plane.statement, partition=parts)), 20)).scripts == 0
 
 
 def test_the_file_is_the_page(plane, no_figures, tmp_path):
@@ -120,14 +120,14 @@ def test_the_snippet_runs(plane, tmp_path, monkeypatch, capsys):
 
 
 def test_converged_and_not_converged_read_differently(plane):
-    good, bad = (verdict(replace(plane, status=s).report()) for s in (Status.CONVERGED, Status.STALLED))
+    good, bad = (verdict(plane.with_diagnostics(status=s).report()) for s in (Status.CONVERGED, Status.STALLED))
     assert good.startswith("Converged:") and "provisional" not in good
     assert bad.startswith("Not converged:") and "provisional" in bad
     assert not re.search(r"\n", good + bad)
 
 
 def test_a_solution_without_geometry_has_a_page_too(plane):
-    bare = replace(plane, partition=None, problem=None, exact=None)
+    bare = replace(plane, statement=replace(plane.statement, partition=None, problem=None, exact=None))
     assert "cannot be drawn" in page(bare)
 
 
@@ -145,10 +145,10 @@ def test_a_direct_solution_is_reported_in_its_own_words(direct, no_figures):
     text = text[: text.index("<script>")]
     for words in (text, report):
         assert "training" not in words and "trained" not in words and "step" not in words
-        assert direct.settings["method"][1:] in words and f"{direct.estimate:.1e}" in words
+        assert direct.diagnostics.method[1:] in words and f"{direct.estimate:.1e}" in words
         assert "levels" in words and "the best of 2 by estimated error" in words.lower()
     assert report.index("estimate ") < report.index("solve ")
-    assert direct.estimate == min(seed["estimate"] for seed in direct.report().seeds)
+    assert direct.estimate == min(seed.estimate for seed in direct.report().seeds)
 
 
 def test_a_training_says_that_it_was_one(plane, no_figures):

@@ -120,5 +120,7 @@ def test_what_is_not_known_is_not_offered(plane):
 
     keys = [q["key"] for q in json.loads(scene(plane, 20)[0])["quantities"]]
     assert keys == ["u", "flux", "error", "judged", "residual"]
-    bare = replace(plane, exact=None, problem=None, verdict=None, tensors=(None, None))
+    bare = replace(
+        plane, statement=replace(plane.statement, exact=None, problem=None, tensors=(None, None))
+    ).with_diagnostics(verdict=None)
     assert [q["key"] for q in json.loads(scene(bare, 20)[0])["quantities"]] == ["u"]

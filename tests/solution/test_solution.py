@@ -159,7 +159,6 @@ def test_errors_are_those_at_independent_points(disk: jn.Solution, disk_problem:
 
 
 def test_a_solution_without_an_exact_one_says_so() -> None:
-    from dataclasses import replace
 
     parts = jn.Partition.chain([0.0, 1.0])
     with pytest.warns(jn.JumpnetWarning, match="not converged"):
@@ -174,13 +173,13 @@ def test_a_solution_without_an_exact_one_says_so() -> None:
     with pytest.raises(jn.SolutionError, match="exact"):
         solution.errors()
     assert solution.report().errors is None
-    assert "held out" in str(replace(solution.report(), held_out=()))
+    assert "held out" in str(solution.report())
 
 
 def test_the_report_lists_every_family_on_held_out_points(disk: jn.Solution) -> None:
     report = disk.report()
     assert {r.term for r in report.held_out} == set(disk.history.terms)
-    assert report.held_out_loss == pytest.approx(sum(r.scaled**2 for r in report.held_out), rel=1e-12)
+    assert disk.held_out_loss == pytest.approx(sum(r.scaled**2 for r in report.held_out), rel=1e-12)
     assert report.worst is not None and report.worst.scaled == max(r.scaled for r in report.held_out)
     text = str(report)
     assert report.status.name.lower() in text and "held out" in text and "pde 0" in text
@@ -212,7 +211,7 @@ def test_the_residual_of_the_equation(disk: jn.Solution) -> None:
     f = np.array([disk.problem.f[p].value(x[i : i + 1])[0] for i, p in enumerate(piece)])
     assert np.allclose(residual, divergence - lam * disk(x, piece) - f, rtol=0, atol=1e-4)
     with pytest.raises(jn.SolutionError, match="with_problem"):
-        replace(disk, problem=None).residual(x)
+        replace(disk, statement=replace(disk.statement, problem=None)).residual(x)
 
 
 def test_many_points_are_evaluated_in_batches(disk: jn.Solution, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import from_corners
 from jumpnet.fe.simplex import lagrange
 from jumpnet.optim import Status
+from jumpnet.solution import Diagnostics, MeshSize
 
 X = np.random.default_rng(0).uniform(-1, 1, (40, 2))
 X_ON = np.array([0.2, 0.1]) + 0.4 * np.c_[np.cos(np.arange(5.0)), np.sin(np.arange(5.0))]
@@ -60,11 +61,11 @@ def test_a_loaded_solution_evaluates_bit_for_bit(disk: jn.Solution, saved: Path)
     assert np.array_equal(again(X), disk(X)) and np.array_equal(again.flux(X), disk.flux(X))
     assert np.array_equal(again.theta, disk.theta) and again.theta.dtype == np.float64
     assert again.status is disk.status and again.loss == disk.loss and again.steps == disk.steps
-    assert again.held_out == disk.held_out and again.seed == disk.seed and again.missing == ()
+    assert again.held_out == disk.held_out and again.seed == disk.seed and again.statement.missing == ()
     assert again.errors() == disk.errors()
     for column in ("step", "loss", "loss_of_term", "damping", "step_norm", "seconds"):
         assert np.array_equal(getattr(again.history, column), getattr(disk.history, column))
-    assert str(again.report()) == str(replace(disk, verdict=None).report())  # verdicts are not stored
+    assert str(again.report()) == str(disk.with_diagnostics(verdict=None).report())  # verdicts are not stored
 
 
 def test_in_a_fresh_process_that_never_saw_the_problem(disk: jn.Solution, saved: Path, tmp_path: Path) -> None:
@@ -108,7 +109,10 @@ def test_saving_again_gives_the_same_file(saved: Path, tmp_path: Path) -> None:
 def test_every_model_comes_back(model: Any, disk: jn.Solution, tmp_path: Path) -> None:
     """With random parameters in place of trained ones."""
     network = model.network(disk.network.inputs, disk.network.cells)
-    solution = replace(disk, network=network, theta=network.initial(np.random.default_rng(0)))
+    solution = replace(
+        disk,
+        representation=replace(disk.representation, network=network, theta=network.initial(np.random.default_rng(0))),
+    )
     solution.save(tmp_path / "a")
     again = jn.load(tmp_path / "a")
     assert again.network == solution.network
@@ -145,14 +149,14 @@ def test_a_callable_coefficient_is_said_to_be_missing(tmp_path: Path) -> None:
     solution = short_solve(problem)
     solution.save(tmp_path / "a")
     again = jn.load(tmp_path / "a")
-    assert again.missing and any("A" in name for name in again.missing)
+    assert again.statement.missing and any("A" in name for name in again.statement.missing)
     assert again.problem is None
     assert np.array_equal(again(X), solution(X)), "values need no coefficients, and the geometry was stored"
     assert np.array_equal(again.flux(X, 0), solution.flux(X, 0))
     with pytest.raises(jn.SolutionError, match="piece 1"):
         again.flux(X, 1)
     restored = again.with_problem(problem)
-    assert restored.missing == () and np.array_equal(restored.flux(X), solution.flux(X))
+    assert restored.statement.missing == () and np.array_equal(restored.flux(X), solution.flux(X))
 
 
 def test_a_callable_geometry_needs_the_piece(tmp_path: Path) -> None:
@@ -161,14 +165,14 @@ def test_a_callable_geometry_needs_the_piece(tmp_path: Path) -> None:
     solution = short_solve(problem)
     solution.save(tmp_path / "a")
     again = jn.load(tmp_path / "a")
-    assert again.partition is None and again.missing
+    assert again.partition is None and again.statement.missing
     for question in (again, again.jump, again.flux_jump, again.grad):
         with pytest.raises(jn.SolutionError, match="piece"):
             question(X)
     assert np.array_equal(again(X, piece=0), solution(X, piece=0))
     assert np.array_equal(again.side(X, 1), solution.side(X, 1))
     again.save(tmp_path / "b")
-    assert jn.load(tmp_path / "b").missing == again.missing
+    assert jn.load(tmp_path / "b").statement.missing == again.statement.missing
     assert np.array_equal(again.with_problem(problem)(X), solution(X))
 
 
@@ -394,7 +398,8 @@ def plane() -> jn.Solution:
     piece = (corner[elements].mean(axis=1)[:, 0] > 1).astype(int)
     values = np.random.default_rng(0).normal(size=(18, 6))
     field = Field(from_corners(elements, piece, nodes, 3), 2, values)
-    return as_solution(problem, [FieldFunction(field, p, 2) for p in range(2)], Status.CONVERGED, 0.1, {"order": 2})
+    done = Diagnostics(Status.CONVERGED, "finite elements", 0.0, 0.1, mesh=MeshSize(36, 18, 2))
+    return as_solution(problem, [FieldFunction(field, p, 2) for p in range(2)], done)
 
 
 def assert_the_same(again: jn.Solution, solution: jn.Solution, on: np.ndarray) -> None:

@@ -22,7 +22,7 @@ def test_four_materials_at_a_point_with_an_exact_solution(k: float) -> None:
     """u ~ r^(2/3) and r^0.39."""
     solution = jn.solve(problems.crossing(k), tol=1e-5)
     error = solution.errors()
-    assert solution.status is jn.Status.CONVERGED and "finite elements" in solution.settings["method"]
+    assert solution.status is jn.Status.CONVERGED and "finite elements" in solution.diagnostics.method
     assert error.relative_l2 <= 1e-5
     assert 1 / 3 <= solution.estimate / error.l2 <= 30
 

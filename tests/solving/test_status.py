@@ -72,7 +72,7 @@ def test_a_coefficient_that_nearly_vanishes_goes_to_elements_on_the_line() -> No
     solution = jn.solve(jn.Problem(ONE, A=f"x1 + {c}", f=1.0, boundary=jn.Dirichlet(0.0)), tol=1e-8)
     x = np.linspace(0.001, 1, 50)
     exact = x - np.log((x + c) / c) / np.log((1 + c) / c)
-    assert solution.status.ok and len(solution.settings["tried"]) == 2
+    assert solution.status.ok and len(solution.diagnostics.tried) == 2
     assert np.abs(solution(x[:, None]) - exact).max() < 1e-7
 
 

@@ -82,7 +82,7 @@ def test_a_network_is_trained_on_a_slab_whose_conductivity_depends_on_temperatur
     method = jn.Network(jn.models.CategoricalEmbedding(neurons=8), points=(60, 2, 1))
     solution = jn.solve_nonlinear(problem, method=method, start=0.5, tol=1e-7)
     x = np.linspace(0, 1, 21)
-    assert solution.status.ok and solution.verdict is not None and "trained" in solution.settings["method"]
+    assert solution.status.ok and solution.verdict is not None and "trained" in solution.diagnostics.method
     assert np.abs(solution(x) - np.sqrt(1 + 3 * x) + 1).max() < 1e-7
 
 

@@ -74,9 +74,10 @@ def test_a_solution_that_is_wrong_is_found_out():
     answer = jn.solve(wrong, tol=1e-8)
     from dataclasses import replace
 
-    verdict = jn.judge(replace(answer, problem=problem, factors=problem.K))
+    claimed = replace(answer, representation=replace(answer.representation, factors=problem.K)).with_problem(problem)
+    verdict = jn.judge(claimed)
     x, _ = problem.partition.sample_interior(800, seed=5)
-    true = np.sqrt(np.mean((replace(answer, factors=problem.K)(x) - exact(x)) ** 2))
+    true = np.sqrt(np.mean((claimed(x) - exact(x)) ** 2))
     assert verdict.decided
     assert verdict.rms == pytest.approx(true, rel=0.2)
 
@@ -112,7 +113,7 @@ def test_networks_and_files_have_it_too(tmp_path):
     loaded = jn.load(tmp_path / "film.jumpnet")
     np.testing.assert_array_equal(loaded(x), solution(x))
     np.testing.assert_array_equal(loaded.grad(x), solution.grad(x))
-    assert loaded.factors == (1.0, 4.0)
+    assert loaded.representation.factors == (1.0, 4.0)
 
 
 FILM = """

@@ -4,20 +4,15 @@ Everything that a solution answers (values, gradients, fluxes, one-sided values,
 is; only unfitted elements (`MeshFunction`) cannot be saved.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from jumpnet.engines.fem import answers
 from jumpnet.errors import SolutionError
-from jumpnet.fe.features import FieldFunction
-from jumpnet.optim import Status
-from jumpnet.problem import Problem
 from jumpnet.rows import Sites
-from jumpnet.solution import Solution
 
 Places = Float[np.ndarray, "n d"]
 
@@ -43,10 +38,3 @@ class MeshFunction:
         gradient = np.asarray(self.gradient(points)).reshape(len(x), -1)
         value = np.asarray(self.function(points)).ravel() + np.sum(gradient * (x - at), axis=1)
         return (a0 * value + np.sum(a1 * gradient, axis=1))[:, None]
-
-
-def as_solution(
-    problem: Problem, functions: Sequence[MeshFunction | FieldFunction], settings: dict[str, Any]
-) -> Solution:
-    """The functions of the pieces as a solution; nothing is known of its error."""
-    return answers.as_solution(problem, functions, Status.CONVERGED, np.nan, settings)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from jumpnet.baselines import unfitted
-from jumpnet.baselines.evaluation import as_solution
+from jumpnet.engines.fem.answers import as_solution
 from jumpnet.errors import GeometryError, ModelError
 from jumpnet.fe.features import FieldFunction
 from jumpnet.fe.meshing.fitted import (
@@ -27,8 +27,9 @@ from jumpnet.fe.meshing.fitted import (
 )
 from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.fields import is_zero
+from jumpnet.optim import Status
 from jumpnet.problem import Problem
-from jumpnet.solution import Solution
+from jumpnet.solution import Diagnostics, MeshSize, Solution
 
 EXTRA = 3  # orders of integration beyond that of the elements: coefficients vary, elements are curved
 ATTEMPTS = 6  # meshes until the number of unknowns is near the one asked for
@@ -71,14 +72,10 @@ def fem(
         order = 1
         mesh, functions, count = unfitted.solved(problem, float(np.max(upper - lower)) / first, unknowns)
     kind = "" if fitted else "unfitted "
-    settings = {
-        "method": f"{kind}finite elements of order {order}, {mesh.ne} elements, {count} unknowns (NGSolve)",
-        "unknowns": count,
-        "elements": mesh.ne,
-        "order": order,
-        "seconds": time.perf_counter() - began,
-    }
-    return as_solution(problem, functions, settings)
+    method = f"{kind}finite elements of order {order}, {mesh.ne} elements, {count} unknowns (NGSolve)"
+    made = MeshSize(count, mesh.ne, order)
+    done = Diagnostics(Status.CONVERGED, method, time.perf_counter() - began, mesh=made)
+    return as_solution(problem, functions, done)
 
 
 def check_covered(problem: Problem) -> None:

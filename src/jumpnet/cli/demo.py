@@ -63,8 +63,8 @@ def _numbers(read: "ProblemFile", solution: "Solution", found: dict[str, Any]) -
     """What was asked of the drawing, with its errors."""
     from jumpnet.files.outputs import listed_quantities
 
-    status, seconds = solution.status.name.lower().replace("_", " "), solution.settings["seconds"]
-    lines = [f"{read.title}: {status} in {seconds:.1f} s, {solution.settings['method']}", *listed_quantities(found)]
+    status, seconds = solution.status.name.lower().replace("_", " "), solution.diagnostics.seconds
+    lines = [f"{read.title}: {status} in {seconds:.1f} s, {solution.diagnostics.method}", *listed_quantities(found)]
     return "\n".join(lines)
 
 
@@ -83,7 +83,7 @@ def _print_table(session: Session, case: "Case", solution: "Solution") -> None:
         f"{errors.linf:.2e}",
         f"{row.linf:.2e}",
         str(solution.steps),
-        f"{solution.settings['seconds']:.1f} s",
+        f"{solution.diagnostics.seconds:.1f} s",
     )
     session.out.print(table)
     session.say(f"{case.example.name}: {case.title}")

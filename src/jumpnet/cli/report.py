@@ -15,18 +15,19 @@ if TYPE_CHECKING:
 def summary(solution: "Solution", report: "TrustReport | None" = None) -> dict[str, Any]:
     """The trust report for scripts; JSON can hold it."""
     report = solution.report() if report is None else report
-    finite = {"estimate": report.estimate, "loss": report.loss, "held out loss": report.held_out_loss}
+    done = report.diagnostics
+    finite = {"estimate": solution.estimate, "loss": solution.loss, "held out loss": solution.held_out_loss}
     return {
         "status": solution.status.name.lower(),
         "converged": solution.status.ok,
         "alarm": report.alarm or None,
-        "method": str(report.settings.get("method", "")),
+        "method": done.method,
         **{name: value if math.isfinite(value) else None for name, value in finite.items()},
         "judged": None if report.judged is None else report.judged.as_json(),
         "error": None if report.errors is None else {"l2": report.errors.l2, "linf": report.errors.linf},
         "parameters": report.parameters,
-        f"{report.unit}s": report.steps,
-        "seconds": report.settings.get("seconds"),
+        f"{report.unit}s": solution.steps,
+        "seconds": done.seconds if math.isfinite(done.seconds) else None,
         "residuals": {r.term: {"rows": r.rows, "physical": r.physical, "scaled": r.scaled} for r in report.held_out},
         "balances": {balance.name: {"defect": balance.defect, "fails": balance.fails} for balance in report.balances},
     }

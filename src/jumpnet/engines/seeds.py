@@ -7,7 +7,7 @@ import numpy as np
 
 from jumpnet.collocation import Stream
 from jumpnet.errors import ModelError
-from jumpnet.solution import Solution
+from jumpnet.solution import Solution, Trial
 
 # Points at which the solutions of several seeds are compared.
 SPREAD_POINTS = 1000
@@ -43,7 +43,7 @@ def check_trials(seed: int, trials: int, workers: int | None = None) -> None:
         raise ModelError(f"workers is {workers!r}; give a whole number, at least 1, or None for one on each core.")
 
 
-def spread(found: Sequence[Solution]) -> list[dict[str, object]]:
+def spread(found: Sequence[Solution]) -> tuple[Trial, ...]:
     """How each seed came out, and how far each is from the mean of all (root mean square over the same points)."""
     parts = found[0].partition
     assert parts is not None
@@ -51,15 +51,7 @@ def spread(found: Sequence[Solution]) -> list[dict[str, object]]:
     values = np.array([solution(x, piece) for solution in found])
     off = np.sqrt(np.mean((values - values.mean(axis=0)) ** 2, axis=1))
 
-    def described(s: Solution, difference: float) -> dict[str, object]:
-        known = {} if np.isnan(s.estimate) else {"estimate": s.estimate}
-        return {
-            "seed": s.seed,
-            "held_out_loss": s.held_out_loss,
-            "status": s.status.name.lower(),
-            "steps": s.steps,
-            "difference": difference,
-            **known,
-        }
-
-    return [described(s, float(difference)) for s, difference in zip(found, off, strict=True)]
+    return tuple(
+        Trial(s.seed, s.status, s.steps, s.held_out_loss, s.estimate, float(difference))
+        for s, difference in zip(found, off, strict=True)
+    )

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
@@ -18,7 +17,7 @@ from jumpnet.judge import judge
 from jumpnet.models.shallow import Shallow
 from jumpnet.reporting import plot_domain, plot_solution
 from jumpnet.reporting.figures.canvas import FAINT, INK, LINES, new_figure, styled
-from jumpnet.reporting.quantities import is_judged
+from jumpnet.reporting.quantities import decided
 from jumpnet.solution import Solution, load
 
 Drawn = tuple[str, str, Figure]  # file name (beginning with the experiment's), title, figure
@@ -57,8 +56,8 @@ def _of_solutions(found: Reproduction) -> Iterator[Drawn]:
 def _mapped(name: str, title: str, solution: Solution) -> Drawn:
     """The solution, its error, and where the judge can find one, the error that it solves for without knowing u."""
     if solution.problem is not None:
-        solution = replace(solution, verdict=judge(solution, seconds=JUDGE_SECONDS))
-    if not is_judged(solution):
+        solution = solution.with_diagnostics(verdict=judge(solution, seconds=JUDGE_SECONDS))
+    if not decided(solution):
         return name, f"{title}: solution and pointwise error", plot_solution(solution)
     assert solution.verdict is not None
     found = f"judged {solution.verdict.rms:.1e}, true {solution.errors().l2:.1e}"

@@ -139,7 +139,7 @@ def _computed(trial: Trial, progress: bool | Progress) -> Record:
 
 
 def _measured(solution: Solution) -> Record:
-    errors = solution.errors()
+    errors, mesh = solution.errors(), solution.diagnostics.mesh
     return {
         "status": solution.status.name.lower(),
         "message": str(solution.status),
@@ -151,8 +151,8 @@ def _measured(solution: Solution) -> Record:
         "held_out_loss": solution.held_out_loss,
         "estimate": solution.estimate,
         "steps": solution.steps,
-        "parameters": solution.settings.get("unknowns", solution.network.size),
-        "how": str(solution.settings.get("method", solution.settings.get("model", ""))),
+        "parameters": solution.network.size if mesh is None else mesh.unknowns,
+        "how": solution.diagnostics.method,
     }
 
 

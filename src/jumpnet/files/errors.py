@@ -52,7 +52,7 @@ def flux_corrections(read: ProblemFile, solution: Solution) -> dict[str, float]:
     come from the equations of the elements, which balance.
     """
     verdict = solution.verdict
-    if solution._elements is None or verdict is None or not verdict.decided:
+    if solution.representation.elements is None or verdict is None or not verdict.decided:
         return {}
     found = {}
     for name, entry in read.file.quantities.items():

@@ -15,7 +15,7 @@ from jumpnet.files.problemfile import ProblemFile
 from jumpnet.guard.text import spreadsheet
 from jumpnet.reporting import Context, plot_domain, plot_solution, write_report
 from jumpnet.reporting.figures.canvas import write_file
-from jumpnet.reporting.quantities import is_judged
+from jumpnet.reporting.quantities import decided
 from jumpnet.solution import Solution
 from jumpnet.solution.effective import EffectiveTensor
 
@@ -120,7 +120,7 @@ def listed_quantities(found: dict[str, Any]) -> list[str]:
 
 def probed(read: ProblemFile, solution: Solution) -> str:
     """The probes as CSV: probe, coordinates, piece, u, flux (or heat flow), and the error of u where it was judged."""
-    d, verdict = solution.dim, solution.verdict if is_judged(solution) else None
+    d, verdict = solution.dim, decided(solution)
     buffer = io.StringIO()
     table = csv.writer(buffer, lineterminator="\n")
     flux = "heat" if read.file.heat else "flux"

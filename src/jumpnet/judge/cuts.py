@@ -78,6 +78,6 @@ def _jumps(
     def difference(a0: np.ndarray, a1: np.ndarray) -> np.ndarray:
         sites = (Sites(x, cell, a0, a1, np.zeros((len(x), 2, 2)), order=1) for cell in (a, b))
         first, second = (network.values(solution.theta, site) for site in sites)
-        return solution.scale * (first - second)
+        return solution.representation.scale * (first - second)
 
     return CutDefects(x, piece, weight, difference(one, none), difference(0.0 * one, conormal), conormal)

@@ -52,7 +52,7 @@ def judge(
         options = replace(options, seconds=float(seconds))
     began = time.perf_counter()
     try:
-        if solution.factors:  # w may be far from a tolerance where u is not: none
+        if solution.representation.factors:  # w may be far from a tolerance where u is not: none
             found = times_K(_found(of_potential(solution), None, options), solution)
         else:
             found = _found(solution, tol, options)
@@ -83,8 +83,8 @@ def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Find
         return judge_expansion(problem, elements[0].expansion, limits) if elements else judge_line(solution, limits)
     if problem.dim > 3:
         return undecided(f"not judged: the problem has {problem.dim} dimensions.")
-    if solution._voxels is not None:
-        return judge_voxels(solution._voxels, problem)
+    if solution.representation.voxels is not None:
+        return judge_voxels(solution.representation.voxels, problem)
     functions = [family for features in _features(solution) for _, family in features.parts]
     elements = [family for family in functions if isinstance(family, FieldFunction)]
     if elements:

@@ -31,7 +31,7 @@ def of_potential(solution: Solution) -> Solution:
     found = solution.potential()
     if solution.problem is None or solution.problem.mean is None:
         return found
-    return replace(found, problem=solution.problem.potential(found.mean().value))
+    return found.with_problem(solution.problem.potential(found.mean().value))
 
 
 def times_K(found: Finding, solution: Solution) -> Finding:
@@ -41,7 +41,7 @@ def times_K(found: Finding, solution: Solution) -> Finding:
     """
     if found.field is None:
         return found
-    K = np.asarray(solution.factors)
+    K = np.asarray(solution.representation.factors)
     volume, total, square = (np.asarray(part, float) for part in (found.volume, found.total, found.square))
     floating = solution.problem is not None and solution.problem.mean is not None
     shift = -float(K @ total) / float(K @ volume) if floating else 0.0

@@ -19,7 +19,7 @@ from jumpnet.guard.text import spreadsheet
 from jumpnet.reporting.cells import PieceCells, cut_cells, element_cells
 from jumpnet.reporting.figures.canvas import write_file
 from jumpnet.reporting.page.scene import parts_of
-from jumpnet.reporting.quantities import flux_names, is_judged
+from jumpnet.reporting.quantities import decided, flux_names
 from jumpnet.solution import Solution
 from jumpnet.solution.files import file_path
 from jumpnet.solution.places import Places
@@ -204,14 +204,14 @@ def _in_elements(solution: Solution, part: PieceCells) -> dict[str, np.ndarray]:
     at = Places(solution, part.piece, part.points, np.full(part.points.shape, np.nan), part.known)
     seen = np.full(len(part.points), part.piece)
     found = {"u": at.u()}
-    if all(tensor is not None for tensor in solution.tensors):
+    if solution.statement.has_tensors:
         found |= dict(zip(flux_names(solution.dim), at.flux().T, strict=True))
     if solution.exact is not None:
         found["error"] = found["u"] - piecewise_values(solution.exact, part.points, seen)
-    if is_judged(solution):
-        field = solution.verdict.finding.field
+    if (verdict := decided(solution)) is not None:
+        field: Any = verdict.finding.field  # on a mesh, or on the line
         same = part.known is not None and getattr(field, "mesh", None) is part.known.mesh
-        found["judged"] = part.known.value(field) if same else solution.verdict.error(part.points, seen)  # pyright: ignore[reportOptionalMemberAccess]
+        found["judged"] = part.known.value(field) if same else verdict.error(part.points, seen)  # pyright: ignore[reportOptionalMemberAccess]
     return found
 
 
@@ -224,7 +224,7 @@ def _vtu(solution: Solution, partition: Partition, steps: int) -> bytes:
 
     points, blocks, pieces, numbers, data = [], [], [], [], []
     start = 0
-    elements = solution._elements
+    elements = solution.representation.elements
     if elements is not None and solution.dim == 2:
         parts = element_cells(elements.field)
     else:

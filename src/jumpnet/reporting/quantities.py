@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from jumpnet.errors import SolutionError
-from jumpnet.fe.features import FieldFunction
 from jumpnet.fields.piecewise import piecewise_values
-from jumpnet.models import Frozen
+from jumpnet.judge import Verdict
 from jumpnet.solution import Solution
 
 Values = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -46,15 +45,13 @@ def remembered(function: Values) -> Values:
 
 def has_residual(solution: Solution) -> bool:
     """Whether the equation inside the pieces can be looked at; finite elements have no second derivatives."""
-    network = solution.network
-    features = network.of_cell if isinstance(network, Frozen) else ()
-    elements = any(isinstance(family, FieldFunction) for one in features for _, family in one.parts)
-    return solution.problem is not None and not elements and solution._voxels is None
+    u = solution.representation
+    return solution.problem is not None and u.elements is None and u.voxels is None
 
 
-def is_judged(solution: Solution) -> bool:
-    """Whether the judge found the error of the solution as a field."""
-    return solution.verdict is not None and bool(solution.verdict.decided)
+def decided(solution: Solution) -> Verdict | None:
+    """The verdict, where the judge found the error of the solution as a field."""
+    return solution.verdict if solution.verdict is not None and solution.verdict.decided else None
 
 
 def quantity(solution: Solution, name: str, u: Values) -> Quantity:
@@ -89,12 +86,12 @@ def quantity(solution: Solution, name: str, u: Values) -> Quantity:
 
 def _judged(solution: Solution) -> Quantity:
     """The error that was solved for."""
-    if not is_judged(solution):
+    if (verdict := decided(solution)) is None:
         raise SolutionError(
             'what is "judged", but the error of this solution has not been judged; solve with verify=True, or use '
-            "dataclasses.replace(solution, verdict=jn.judge(solution))."
+            "solution.with_diagnostics(verdict=jn.judge(solution))."
         )
-    size = lambda x, p: np.maximum(np.abs(solution.verdict.error(x, p)), TINY)  # noqa: E731
+    size = lambda x, p: np.maximum(np.abs(verdict.error(x, p)), TINY)  # noqa: E731
     return Quantity("judged", "judged error of $u$", remembered(size), "magma", logarithmic=True)
 
 
@@ -107,7 +104,7 @@ def _unknown(what: object) -> SolutionError:
 def quantities(solution: Solution, what: str | Sequence[str] | None) -> tuple[Quantity, ...]:
     """Those asked for; by default u, and the error where the exact solution is known or the error was judged."""
     if what is None:
-        known = "error" if solution.exact is not None else "judged" if is_judged(solution) else None
+        known = "error" if solution.exact is not None else "judged" if decided(solution) else None
         what = ("u",) if known is None else ("u", known)
     names = (what,) if isinstance(what, str) else tuple(what) if isinstance(what, Sequence) else ()
     if not names:

@@ -84,11 +84,11 @@ def advice(solution: Solution) -> str:
     if status is Status.UNRESOLVED:
         return _either(word("data"), word("larger"))
     larger = _met(solution)
-    if solution._elements is None and solution.unit == "step":
+    if solution.representation.elements is None and solution.unit == "step":
         return _either(word("training"), larger)
     if status is Status.TIME_LIMIT:
         return _either(larger, word("time"))
-    if solution._elements is not None:
+    if solution.representation.elements is not None:
         return _either(larger, word("unknowns"))
     return _either(larger, word("elements"))
 

@@ -50,6 +50,6 @@ def along(solution: Solution, start: ArrayLike, end: ArrayLike, count: int = 101
     u, flux = np.full(len(x), np.nan), np.full(x.shape, np.nan)
     if inside.any():
         u[inside] = solution(x[inside], piece[inside])
-        if all(tensor is not None for tensor in solution.tensors):
+        if solution.statement.has_tensors:
             flux[inside] = solution.flux(x[inside], piece[inside])
     return Probe(np.linalg.norm(x - x[0], axis=1), x, piece, u, flux)

@@ -37,19 +37,19 @@ class Places:
 
     def u(self) -> Float[np.ndarray, " n"]:
         """The values."""
-        elements = self.solution._elements
+        elements = self.solution.representation.elements
         if self.known is None or elements is None:
             return self.solution(self.x, self.piece)
-        values = self.solution.scale * elements.factor[self.piece] * self.known.value(elements.field)
+        values = self.solution.representation.scale * elements.factor[self.piece] * self.known.value(elements.field)
         return self._factor * (values + self._added(1.0, np.zeros(self.solution.dim)))
 
     def gradient(self) -> Float[np.ndarray, "n d"]:
         """The gradients."""
-        elements = self.solution._elements
+        elements = self.solution.representation.elements
         if self.known is None or elements is None:
             return self.solution.grad(self.x, self.piece)
-        slope = self.solution.scale * elements.factor[self.piece] * self.known.gradient(elements.field)
-        if self.solution.supplement.singular:
+        slope = self.solution.representation.scale * elements.factor[self.piece] * self.known.gradient(elements.field)
+        if self.solution.representation.supplement.singular:
             slope = slope + np.stack([self._added(0.0, e) for e in np.eye(self.solution.dim)], axis=1)
         return self._factor * slope
 
@@ -61,10 +61,10 @@ class Places:
     @property
     def _factor(self) -> float:
         """The partition coefficient that multiplies what was solved for."""
-        return self.solution.factors[self.piece] if self.solution.factors else 1.0
+        return self.solution.representation.factors[self.piece] if self.solution.representation.factors else 1.0
 
     def _added(self, a0: float, a1: np.ndarray) -> Float[np.ndarray, " n"]:
-        return self.solution.supplement.functional(self.x, np.full(len(self.x), self.piece), a0, a1)
+        return self.solution.representation.supplement.functional(self.x, np.full(len(self.x), self.piece), a0, a1)
 
 
 Density = Callable[[Places], np.ndarray]
@@ -88,9 +88,9 @@ class Integrals(ABC):
 
 def places_of(solution: Solution) -> Integrals:
     """The integrals of a solution."""
-    elements = solution._elements
-    if solution._voxels is not None:
-        return OfVoxels(solution, solution._voxels)
+    elements = solution.representation.elements
+    if solution.representation.voxels is not None:
+        return OfVoxels(solution, solution.representation.voxels)
     return OfGeometry(solution) if elements is None else OfMesh(solution, elements)
 
 
@@ -162,10 +162,10 @@ class VoxelPlaces(Places):
     slopes: Float[np.ndarray, "n d"] = field(default_factory=lambda: np.zeros((0, 3)))
 
     def u(self) -> Float[np.ndarray, " n"]:
-        return self._factor * (self.solution.scale * self.values + self._added(1.0, np.zeros(3)))
+        return self._factor * (self.solution.representation.scale * self.values + self._added(1.0, np.zeros(3)))
 
     def gradient(self) -> Float[np.ndarray, "n d"]:
-        return self._factor * self.solution.scale * self.slopes
+        return self._factor * self.solution.representation.scale * self.slopes
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,10 +1,11 @@
 """The trust report: what is known about a solution without knowing the exact one, and the error where that is known."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jumpnet.optim import Status
+from jumpnet.solution.diagnostics import Diagnostics, Residual, Trial
 
 if TYPE_CHECKING:
     from jumpnet.solution.quantities import Balance
@@ -12,20 +13,6 @@ if TYPE_CHECKING:
 
 # Errors below this are rounding, which an estimate cannot tell.
 ROUNDING = 1e-11
-
-
-@dataclass(frozen=True)
-class Residual:
-    """The root mean square residual of one family of equations at points the solve never saw.
-
-    `physical` is in the units of the equation; `scaled` divides by the size of the equation's coefficients and of the
-    data, so that families can be compared with each other and with 1.
-    """
-
-    term: str
-    rows: int
-    physical: float
-    scaled: float
 
 
 @dataclass(frozen=True)
@@ -87,23 +74,32 @@ class TrustReport:
 
     `unit` is what `steps` counts: the steps of a training or the levels of a direct solve. `balances` and `compared`,
     the differences from a reference, are there if they were asked for. `judged` is None where the error was not solved
-    for. A solve that minimises nothing, as finite elements do, has no loss (nan) and no held-out residuals.
+    for. A solve that minimises nothing, as finite elements do, has no held-out residuals.
     """
 
-    status: Status
-    loss: float
-    steps: int
+    diagnostics: Diagnostics
     parameters: int
-    held_out: tuple[Residual, ...]
-    held_out_loss: float
-    errors: Errors | None = None
-    settings: dict[str, Any] = field(default_factory=dict)
-    estimate: float = math.nan
     unit: str = "step"
+    errors: Errors | None = None
+    judged: Judged | None = None
     balances: "tuple[Balance, ...]" = ()
     compared: Errors | None = None
     reference: str = ""
-    judged: Judged | None = None
+
+    @property
+    def status(self) -> Status:
+        """How the solve ended."""
+        return self.diagnostics.status
+
+    @property
+    def estimate(self) -> float:
+        """The estimated root mean square error, nan where there is none."""
+        return self.diagnostics.estimate
+
+    @property
+    def held_out(self) -> tuple[Residual, ...]:
+        """Residuals at points that the solve never saw, by family of equations."""
+        return () if self.diagnostics.fit is None else self.diagnostics.fit.held_out
 
     @property
     def unbalanced(self) -> "tuple[Balance, ...]":
@@ -126,14 +122,14 @@ class TrustReport:
         return max(self.held_out, key=lambda r: r.scaled, default=None)
 
     @property
-    def seeds(self) -> tuple[dict[str, Any], ...]:
+    def seeds(self) -> tuple[Trial, ...]:
         """How each seed came out, where there were several."""
-        return tuple(self.settings.get("trials", ()))
+        return self.diagnostics.trials
 
     @property
     def spread(self) -> float:
         """How far the seeds are from their mean, at most (root mean square); nan where there was one."""
-        return max((float(seed.get("difference", math.nan)) for seed in self.seeds), default=math.nan)
+        return max((seed.difference for seed in self.seeds), default=math.nan)
 
     @property
     def effectivity(self) -> float:
@@ -152,9 +148,9 @@ class TrustReport:
 
     def __str__(self) -> str:
         lines = [f"status     {self.status.name.lower()}: {self.status}"]
-        if "method" in self.settings:
-            lines.append(f"method     {self.settings['method']}")
-        lines += [f"reason     {reason}" for reason in self.settings.get("reasons", ())]
+        if self.diagnostics.method:
+            lines.append(f"method     {self.diagnostics.method}")
+        lines += [f"reason     {reason}" for reason in self.diagnostics.reasons]
         if math.isfinite(self.estimate):
             lines.append(f"estimate   L2 error {self.estimate:.1e}, without the exact solution")
         else:
@@ -164,12 +160,10 @@ class TrustReport:
             lines.append(f"error      {self.errors}")
         if math.isfinite(self.effectivity):
             lines.append(f"ratio      estimate/error {self.effectivity:.2g}")
-        if math.isfinite(self.loss):
-            lines.append(
-                f"solve      loss {self.loss:.2e} after {self.counted(self.steps)}, {self.parameters} parameters"
-            )
-        if math.isfinite(self.held_out_loss):
-            lines.append(f"held out   loss {self.held_out_loss:.2e} at points the solve never saw")
+        if (fit := self.diagnostics.fit) is not None:
+            after = f"{self.counted(fit.steps)}, {self.parameters} parameters"
+            lines.append(f"solve      loss {fit.loss:.2e} after {after}")
+            lines.append(f"held out   loss {fit.held_out_loss:.2e} at points the solve never saw")
         width = max((len(r.term) for r in self.held_out), default=0)
         lines += [
             f"  {r.term:<{width}}  {r.rows:5d} rows   residual {r.physical:.1e}   scaled {r.scaled:.1e}"
@@ -179,10 +173,10 @@ class TrustReport:
             off = f"; from their mean they are off by up to {self.spread:.1e}" if math.isfinite(self.spread) else ""
             lines.append(f"seeds      the best of {len(self.seeds)} by {self.chosen_by}{off}")
         for seed in self.seeds:
-            estimate = f"   estimate {seed['estimate']:.1e}" if "estimate" in seed else ""
+            estimate = "" if math.isnan(seed.estimate) else f"   estimate {seed.estimate:.1e}"
             lines.append(
-                f"  seed {seed['seed']}{estimate}   held out {seed['held_out_loss']:.1e}   "
-                f"{self.counted(seed['steps'])}   {seed['status']}"
+                f"  seed {seed.seed}{estimate}   held out {seed.held_out_loss:.1e}   "
+                f"{self.counted(seed.steps)}   {seed.status.name.lower()}"
             )
         if self.compared is not None:
             lines.append(f"compared   {self.compared}, relative {self.compared.relative_l2:.1e}, with {self.reference}")
@@ -196,7 +190,7 @@ class TrustReport:
 
     def _judged(self) -> list[str]:
         """What the judge found; why it found nothing, unless that is among the reasons already."""
-        if self.judged is None or self.judged.reason in self.settings.get("reasons", ()):
+        if self.judged is None or self.judged.reason in self.diagnostics.reasons:
             return []
         lines = [f"judged     {self.judged}"]
         if self.judged.decided and len(self.judged.by_piece) > 1:

@@ -4,7 +4,7 @@ u = K (scale * network + supplement), where the factors K are those of the piece
 taken through the same charts and the same network as in the solve.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,8 +26,8 @@ class Representation:
     network: Network | Frozen
     theta: Float[np.ndarray, " parameters"]
     atlas: Atlas
-    scale: float
-    supplement: Supplement
+    scale: float = 1.0
+    supplement: Supplement = field(default_factory=Supplement)
     factors: tuple[float, ...] = ()
 
     @cached_property

@@ -5,7 +5,7 @@ a0 = 1, a derivative a1 = e_i, and a one-sided value is a site whose cell is cho
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -14,11 +14,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from jumpnet.charts import Atlas
 from jumpnet.collocation import Stream
 from jumpnet.errors import SolutionError
-from jumpnet.fe.features import PieceFields
-from jumpnet.fe.voxel import VoxelField
 from jumpnet.fields import Field, TensorField
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.fields.scaled import scaled_tensor
@@ -26,13 +23,16 @@ from jumpnet.geometry import Partition
 from jumpnet.guard.text import shorten
 from jumpnet.models import Frozen, Network
 from jumpnet.optim import History, Status
-from jumpnet.problem import Problem, Supplement
+from jumpnet.problem import Problem
 from jumpnet.solution.batches import labels_of
-from jumpnet.solution.report import Errors, Judged, Residual, TrustReport
+from jumpnet.solution.diagnostics import Diagnostics, Residual
+from jumpnet.solution.report import Errors, Judged, TrustReport
 from jumpnet.solution.representation import Representation
+from jumpnet.solution.statement import Statement
 
 if TYPE_CHECKING:
     from jumpnet.geometry.quadrature.rules import Integral
+    from jumpnet.judge import Verdict
     from jumpnet.solution.lines import Probe
     from jumpnet.solution.quantities import Balance
 
@@ -46,31 +46,9 @@ class Solution:
     Solutions are made by `jn.solve`, `jn.approximate` and `jn.load`, not by hand.
 
     Args:
-        network: The functions that u is a combination of, or the trained network.
-        theta: Their weights, or its parameters.
-        atlas: The coordinates that the network sees.
-        scale: What its values are multiplied by.
-        dim: The number of dimensions.
-        pieces: The number of pieces.
-        partition: The geometry; None after loading a file whose geometry was a callable: then name the piece of each
-            point.
-        tensors: A of each piece, for fluxes.
-        status: How the solve ended.
-        loss: The sum of squares that was minimised.
-        steps: Steps of the training, or trial spaces of a Trefftz solve.
-        history: The loss step by step.
-        seed: What random points and weights were drawn from.
-        held_out: Residuals at points that the solve never saw, by family of equations.
-        held_out_loss: Their sum of squares.
-        estimate: The estimated root mean square error, nan where there is none.
-        problem: What was solved.
-        exact: The exact solution, where it is known.
-        settings: What was done, by name.
-        supplement: What is added in closed form: a constant, and the fields of point sources.
-        verdict: What the judge found about the error (`jumpnet.Verdict`), None where it was not asked.
-        missing: What of the problem a loaded file could not hold.
-        factors: What all of that is multiplied by in each piece, if anything: the partition coefficients K, as u/K is
-            what was solved for.
+        representation: The function u: a basis expansion, a network or finite elements.
+        statement: What is known of the problem.
+        diagnostics: How u was found, and what is known of its error.
 
     Example:
         >>> import jumpnet as jn
@@ -79,47 +57,110 @@ class Solution:
         (0.25, 0.166666667)
     """
 
-    network: Network | Frozen
-    theta: Float[np.ndarray, " parameters"]
-    atlas: Atlas
-    scale: float
-    dim: int
-    pieces: int
-    partition: Partition | None
-    tensors: tuple[TensorField | None, ...]
-    status: Status
-    loss: float
-    steps: int
-    history: History
-    seed: int
-    held_out: tuple[Residual, ...] = ()
-    held_out_loss: float = np.nan
-    estimate: float = np.nan
-    problem: Problem | None = None
-    exact: tuple[Field, ...] | None = None
-    settings: dict[str, Any] = field(default_factory=dict)
-    missing: tuple[str, ...] = ()
-    supplement: Supplement = field(default_factory=Supplement)
-    verdict: Any = None
-    factors: tuple[float, ...] = ()
-
-    @cached_property
-    def representation(self) -> Representation:
-        """The function u: a basis expansion, a network or finite elements."""
-        return Representation(self.network, self.theta, self.atlas, self.scale, self.supplement, self.factors)
+    representation: Representation
+    statement: Statement
+    diagnostics: Diagnostics
 
     @property
-    def _elements(self) -> PieceFields | None:
-        return self.representation.elements
+    def problem(self) -> Problem | None:
+        """What was solved; None where it is not known here."""
+        return self.statement.problem
 
     @property
-    def _voxels(self) -> VoxelField | None:
-        return self.representation.voxels
+    def partition(self) -> Partition | None:
+        """The geometry; None where a file could not hold it."""
+        return self.statement.partition
+
+    @property
+    def exact(self) -> tuple[Field, ...] | None:
+        """The exact solution, where it is known."""
+        return self.statement.exact
+
+    @property
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self.statement.dim
+
+    @property
+    def pieces(self) -> int:
+        """The number of pieces."""
+        return self.statement.pieces
+
+    @property
+    def network(self) -> Network | Frozen:
+        """The trained network, or the functions that u is a combination of."""
+        return self.representation.network
+
+    @property
+    def theta(self) -> Float[np.ndarray, " parameters"]:
+        """The parameters of the network, or the weights of the functions."""
+        return self.representation.theta
+
+    @property
+    def status(self) -> Status:
+        """How the solve ended."""
+        return self.diagnostics.status
+
+    @property
+    def estimate(self) -> float:
+        """The estimated root mean square error, nan where there is none."""
+        return self.diagnostics.estimate
+
+    @property
+    def verdict(self) -> "Verdict | None":
+        """What the judge found about the error, None where it was not asked."""
+        return self.diagnostics.verdict
+
+    @property
+    def seed(self) -> int:
+        """What random points and weights were drawn from."""
+        return self.diagnostics.seed
+
+    @property
+    def loss(self) -> float:
+        """The sum of squares that was minimised; nan where the method minimises none."""
+        return np.nan if self.diagnostics.fit is None else self.diagnostics.fit.loss
+
+    @property
+    def held_out_loss(self) -> float:
+        """The sum of squares at points that the solve never saw; nan where the method minimises none."""
+        return np.nan if self.diagnostics.fit is None else self.diagnostics.fit.held_out_loss
+
+    @property
+    def held_out(self) -> tuple[Residual, ...]:
+        """Residuals at points that the solve never saw, by family of equations."""
+        return () if self.diagnostics.fit is None else self.diagnostics.fit.held_out
+
+    @property
+    def steps(self) -> int:
+        """Steps of the training, or trial spaces of a Trefftz solve."""
+        return 0 if self.diagnostics.fit is None else self.diagnostics.fit.steps
+
+    @property
+    def history(self) -> History:
+        """The loss step by step; empty where the method minimises none."""
+        return History() if self.diagnostics.fit is None else self.diagnostics.fit.history
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What was done, by name, as in reports; `diagnostics` has the same as typed fields."""
+        return self.diagnostics.settings
+
+    def with_diagnostics(self, **changes: Any) -> "Solution":
+        """The same u with other fields of `diagnostics`.
+
+        Example: `solution.with_diagnostics(verdict=jn.judge(solution))` has its error in reports.
+        """
+        return replace(self, diagnostics=replace(self.diagnostics, **changes))
+
+    def because(self, *reasons: str, **changes: Any) -> "Solution":
+        """The same u with further reasons for its status, and other fields of `diagnostics`."""
+        return self.with_diagnostics(reasons=(*self.diagnostics.reasons, *reasons), **changes)
 
     @property
     def confined(self) -> bool:
         """Whether u ends where its pieces do, as finite elements; other functions go on beyond."""
-        return self._elements is not None
+        return self.representation.elements is not None
 
     @property
     def unit(self) -> str:
@@ -235,7 +276,7 @@ class Solution:
             raise SolutionError(
                 "the exact solution is not known here; give the problem exact= or use manufactured(...)."
             )
-        count = points if points is not None else int(np.clip(10 * self.settings.get("interior", 0), 2000, 100_000))
+        count = points if points is not None else self._test_points()
         if count == 0:
             raise SolutionError("the error is asked for at 0 points; give at least one.")
         entropy = [self.seed if seed is None else seed, int(Stream.TEST)]
@@ -252,20 +293,14 @@ class Solution:
         known = self.exact is not None and self.partition is not None
         compared = None if reference is None else self.differences(reference)
         return TrustReport(
-            self.status,
-            self.loss,
-            self.steps,
+            self.diagnostics,
             self.network.size,
-            self.held_out,
-            self.held_out_loss,
-            self.errors() if known else None,
-            dict(self.settings),
-            self.estimate,
             self.unit,
+            self.errors() if known else None,
+            self._judged(),
             self.balances() if balances else (),
             compared,
-            "" if reference is None else str(reference.settings.get("method", "another solution")),
-            self._judged(),
+            "" if reference is None else reference.diagnostics.method or "another solution",
         )
 
     def differences(self, other: "Solution", points: int = 2000) -> Errors:
@@ -345,21 +380,14 @@ class Solution:
                 f"the problem has {problem.dim} dimensions and {problem.partition.size} pieces, the solution "
                 f"{self.dim} and {self.pieces}; give the problem this solution was computed for."
             )
-        return replace(
-            self,
-            problem=problem,
-            partition=problem.partition,
-            tensors=problem.A,
-            exact=problem.exact,
-            missing=(),
-        )
+        return replace(self, statement=Statement.of(problem))
 
     def __repr__(self) -> str:
         estimate = f", estimated error {self.estimate:.1e}" if np.isfinite(self.estimate) else ""
         losses = {"loss": self.loss, "held-out loss": self.held_out_loss}  # finite elements have neither
         found = "".join(f", {name} {value:.1e}" for name, value in losses.items() if np.isfinite(value))
-        size = self.settings.get("unknowns", self.network.size) if np.isnan(self.loss) else self.network.size
-        unit = "unknowns" if np.isnan(self.loss) else "parameters"
+        mesh = self.diagnostics.mesh
+        size, unit = (self.network.size, "parameters") if mesh is None else (mesh.unknowns, "unknowns")
         return (
             f"Solution({self.dim}-D, {self.pieces} pieces, {size} {unit}, {self.status.name.lower()}{estimate}{found})"
         )
@@ -369,14 +397,25 @@ class Solution:
 
         Example: `solution.potential().jump(x)` is zero up to v and R where u itself jumps by the ratio of the K.
         """
-        return self._of_potential if self.factors else self
+        return self._of_potential if self.representation.factors else self
 
     @cached_property
     def _of_potential(self) -> "Solution":
-        inner = None if self.problem is None else self.problem.potential()
-        tensors = tuple(t and scaled_tensor(t, k) for t, k in zip(self.tensors, self.factors, strict=True))
-        exact = None if inner is None else inner.exact
-        return replace(self, factors=(), problem=inner, tensors=tensors, exact=exact, verdict=None)
+        known, K = self.statement, self.representation.factors
+        if self.problem is not None:
+            inner = Statement.of(self.problem.potential())
+        else:
+            tensors = tuple(t and scaled_tensor(t, k) for t, k in zip(known.tensors, K, strict=True))
+            inner = replace(known, tensors=tensors, exact=None)
+        return replace(self, representation=replace(self.representation, factors=()), statement=inner).with_diagnostics(
+            verdict=None
+        )
+
+    def _test_points(self) -> int:
+        """Ten times the interior points, within bounds."""
+        fit = self.diagnostics.fit
+        interior = 0 if fit is None or fit.points is None else fit.points.interior
+        return int(np.clip(10 * interior, 2000, 100_000))
 
     def _judged(self) -> Judged | None:
         """The verdict in numbers."""
@@ -444,7 +483,8 @@ class Solution:
         return self.partition
 
     def _tensor(self, piece: int) -> TensorField:
-        tensor = self.tensors[piece] if piece < len(self.tensors) else None
+        tensors = self.statement.tensors
+        tensor = tensors[piece] if piece < len(tensors) else None
         if tensor is None:
             raise SolutionError(
                 f"A of piece {piece} is not known here (a function was approximated, or A was a callable that could "

@@ -17,9 +17,19 @@ from jumpnet.models.checked import finite, listed, number, plain, text, whole
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem, Supplement
 from jumpnet.rows import Sites
+from jumpnet.solution.diagnostics import (
+    Diagnostics,
+    LeastSquares,
+    MeshSize,
+    PointCounts,
+    Residual,
+    TrainingSettings,
+    Trial,
+)
 from jumpnet.solution.files import NONSENSE, SOLUTION, damaged, file_path, read, write
-from jumpnet.solution.report import Residual
+from jumpnet.solution.representation import Representation
 from jumpnet.solution.solution import Solution
+from jumpnet.solution.statement import Statement
 
 FORMAT = 1
 # More than this is not meant seriously.
@@ -72,18 +82,19 @@ def _load(path: str | PathLike[str]) -> Solution:
 
 
 def _header(solution: Solution, network: dict[str, Any]) -> dict[str, Any]:
-    problem = None if solution.problem is None else solution.problem.spec()
-    missing = list(solution.missing) if problem is None else list(problem.get("missing", ()))
+    known, u = solution.statement, solution.representation
+    problem = None if known.problem is None else known.problem.spec()
+    missing = list(known.missing) if problem is None else list(problem.get("missing", ()))
     return {
         "format": FORMAT,
         "dim": solution.dim,
         "pieces": solution.pieces,
-        "scale": solution.scale,
+        "scale": u.scale,
         "seed": solution.seed,
         "network": network,
-        "charts": solution.atlas.spec(),
+        "charts": u.atlas.spec(),
         "partition": None if solution.partition is None else solution.partition.spec(),
-        "tensors": [None if tensor is None else tensor.spec() for tensor in solution.tensors],
+        "tensors": [None if tensor is None else tensor.spec() for tensor in known.tensors],
         "problem": None if missing else problem,
         "exact": _exact_spec(solution),
         "missing": missing,
@@ -95,8 +106,8 @@ def _header(solution: Solution, network: dict[str, Any]) -> dict[str, Any]:
         "estimate": solution.estimate,
         "terms": list(solution.history.terms),
         "settings": solution.settings,
-        "supplement": solution.supplement.spec(),
-        "factors": list(solution.factors),
+        "supplement": u.supplement.spec(),
+        "factors": list(u.factors),
     }
 
 
@@ -118,31 +129,24 @@ def _solution(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Solutio
     theta = tensors["theta"]
     if theta.shape != (network.size,):
         raise SolutionError(f"the file holds {theta.size} parameters where its network has {network.size}.")
-    columns = {name: tensors[f"history.{name}"] for name in COLUMNS}
-    return Solution(
-        network=network,
-        theta=theta,
-        atlas=Atlas.from_spec(header["charts"]),
-        scale=_scale(header["scale"]),
-        dim=whole("dim", header["dim"], MOST_DIMENSIONS),
-        pieces=whole("pieces", header["pieces"]),
-        partition=partition,
-        tensors=tuple(None if tensor is None else tensor_from_spec(tensor) for tensor in header["tensors"]),
-        status=Status[header["status"]],
-        loss=number("loss", header["loss"]),
-        steps=whole("steps", header["steps"], LARGEST_COUNT),
-        history=History(tuple(text("terms", term) for term in listed("terms", header["terms"])), **columns),
-        seed=whole("seed", header["seed"], LARGEST_SEED),
-        held_out=tuple(map(_residual, listed("held_out", header["held_out"]))),
-        held_out_loss=number("held_out_loss", header["held_out_loss"]),
-        estimate=number("estimate", header.get("estimate", math.nan)),
-        problem=problem,
-        exact=None if header["exact"] is None else tuple(field_from_spec(item) for item in header["exact"]),
-        settings=_settings(header["settings"]),
-        missing=tuple(text("missing", one) for one in listed("missing", header["missing"])),
-        supplement=_supplement(header),
-        factors=tuple(map(_factor, listed("factors", header.get("factors", [])))),
+    representation = Representation(
+        network,
+        theta,
+        Atlas.from_spec(header["charts"]),
+        _scale(header["scale"]),
+        _supplement(header),
+        tuple(map(_factor, listed("factors", header.get("factors", [])))),
     )
+    statement = Statement(
+        whole("dim", header["dim"], MOST_DIMENSIONS),
+        whole("pieces", header["pieces"]),
+        partition,
+        tuple(None if tensor is None else tensor_from_spec(tensor) for tensor in header["tensors"]),
+        None if header["exact"] is None else tuple(field_from_spec(item) for item in header["exact"]),
+        problem,
+        tuple(text("missing", one) for one in listed("missing", header["missing"])),
+    )
+    return Solution(representation, statement, _diagnostics(header, tensors))
 
 
 def _scale(value: Any) -> float:
@@ -177,48 +181,98 @@ def _supplement(header: dict[str, Any]) -> Supplement:
     return Supplement() if spec is None else Supplement.from_spec(spec, int(header["dim"]), int(header["pieces"]))
 
 
-def _settings(spec: Any) -> dict[str, Any]:
-    """The settings: notes that are shown, of which the report uses some as numbers or texts."""
-    found = plain("settings", spec)
-    if not isinstance(found, dict):
+def _diagnostics(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Diagnostics:
+    given = plain("settings", header["settings"])
+    if not isinstance(given, dict):
         raise SolutionError("the settings in the file are not a table; it is damaged or forged.")
-    for name in ("interior", "boundary", "interface", "minimum", "unknowns"):
-        if found.get(name) is not None:
-            whole(name, found[name], LARGEST_COUNT)
-    if found.get("seconds") is not None:
-        number("seconds", found["seconds"])
-    if "reasons" in found:
-        found["reasons"] = [str(reason) for reason in listed("reasons", found["reasons"])]
-    if "trials" in found:
-        found["trials"] = [_trial(trial) for trial in listed("trials", found["trials"])]
-    return found
-
-
-def _trial(spec: dict[str, Any]) -> dict[str, Any]:
-    known = {name: number(name, spec[name]) for name in ("estimate", "difference") if name in spec}
-    return spec | {
-        "seed": whole("seed", spec["seed"], LARGEST_SEED),
-        "steps": whole("steps", spec["steps"], LARGEST_COUNT),
-        "held_out_loss": number("held_out_loss", spec["held_out_loss"]),
-        "status": Status[spec["status"].upper()].name.lower(),
-        **known,
+    given = {name: value for name, value in given.items() if value is not None}
+    count = {
+        name: whole(name, given[name], LARGEST_COUNT) if name in given else None
+        for name in ("interior", "boundary", "interface", "minimum", "inputs", "unknowns", "elements", "order")
     }
+    unknowns, model = count["unknowns"], given.get("model")
+    texts = {
+        name: tuple(str(one) for one in listed(name, given.get(name, []))) for name in ("reasons", "tried", "embedding")
+    }
+    return Diagnostics(
+        status=Status[header["status"]],
+        method=str(given.get("method", "")),
+        seconds=number("seconds", given.get("seconds", math.nan)),
+        estimate=number("estimate", header.get("estimate", math.nan)),
+        seed=whole("seed", header["seed"], LARGEST_SEED),
+        reasons=texts["reasons"],
+        tried=texts["tried"],
+        trials=tuple(map(_trial, listed("trials", given.get("trials", [])))),
+        fit=_least_squares(header, tensors, given, count),
+        training=None
+        if model is None
+        else TrainingSettings(
+            str(given.get("charts", "")),
+            count["inputs"] or 0,
+            str(model),
+            str(given.get("optimizer", "")),
+            texts["embedding"],
+        ),
+        mesh=None if unknowns is None else MeshSize(unknowns, count["elements"], count["order"]),
+        nonlinear=tuple(number("nonlinear", step) for step in listed("nonlinear", given.get("nonlinear", []))),
+    )
+
+
+def _least_squares(
+    header: dict[str, Any], tensors: dict[str, np.ndarray], given: dict[str, Any], count: dict[str, int | None]
+) -> LeastSquares | None:
+    terms = tuple(text("terms", term) for term in listed("terms", header["terms"]))
+    history = History(terms, **{name: tensors[f"history.{name}"] for name in COLUMNS})
+    lengths = {len(getattr(history, name)) for name in COLUMNS}
+    if len(lengths) != 1 or history.loss_of_term.shape[1:] != (len(terms),):
+        raise SolutionError("the parts of the file do not fit together; it is damaged or forged.")
+    fit = LeastSquares(
+        loss=number("loss", header["loss"]),
+        steps=whole("steps", header["steps"], LARGEST_COUNT),
+        history=history,
+        held_out=tuple(map(_residual, listed("held_out", header["held_out"]))),
+        held_out_loss=number("held_out_loss", header["held_out_loss"]),
+        points=_points(given, count),
+        weights=_weights(given.get("weights", "")),
+    )
+    return fit if fit.steps or len(history) or not math.isnan(fit.loss) else None
+
+
+def _points(given: dict[str, Any], count: dict[str, int | None]) -> PointCounts | None:
+    interior, boundary, interface = (count[name] for name in ("interior", "boundary", "interface"))
+    if interior is None or boundary is None or interface is None:
+        return None
+    drawn = given.get("points")
+    return PointCounts(interior, boundary, interface, count["minimum"], None if drawn is None else str(drawn))
+
+
+def _weights(spec: Any) -> str | dict[str, float]:
+    if isinstance(spec, dict):
+        return {text("weights", name): number("weights", weight) for name, weight in spec.items()}
+    return text("weights", spec)
+
+
+def _trial(spec: dict[str, Any]) -> Trial:
+    return Trial(
+        whole("seed", spec["seed"], LARGEST_SEED),
+        Status[spec["status"].upper()],
+        whole("steps", spec["steps"], LARGEST_COUNT),
+        number("held_out_loss", spec["held_out_loss"]),
+        *(number(name, spec.get(name, math.nan)) for name in ("estimate", "difference")),
+    )
 
 
 def _fitting(solution: Solution) -> Solution:
     """The solution, if its parts fit together: then no question about it fails for what was in the file."""
-    network, parts, history = solution.network, solution.partition, solution.history
+    network, parts = solution.network, solution.partition
     frozen = isinstance(network, Frozen)
-    lengths = {len(getattr(history, name)) for name in COLUMNS}
     if not (
         0 < solution.pieces <= _pieces_of(network)
-        and solution.atlas.inputs == (solution.dim if frozen else network.inputs)
+        and solution.representation.atlas.inputs == (solution.dim if frozen else network.inputs)
         and (parts is None or (parts.dim, parts.size) == (solution.dim, solution.pieces))
         and (solution.exact is None or len(solution.exact) == solution.pieces)
-        and len(lengths) == 1
-        and history.loss_of_term.shape[1:] == (len(history.terms),)
         and solution.theta.dtype == float
-        and len(solution.factors) in (0, solution.pieces)
+        and len(solution.representation.factors) in (0, solution.pieces)
     ):
         raise SolutionError("the parts of the file do not fit together; it is damaged or forged.")
     _probe(solution)
@@ -244,7 +298,7 @@ def _probe(solution: Solution) -> None:
 
     with np.errstate(all="ignore"):  # the origin may be a pole
         for piece in range(solution.pieces):
-            solution.atlas.push(site(piece))
+            solution.representation.atlas.push(site(piece))
         if isinstance(network, Frozen):
             if network.cells is not None and network.cells.dim != d:
                 raise SolutionError("the parts of the file do not fit together; it is damaged or forged.")

@@ -1,6 +1,5 @@
 """`solve` and `approximate`: from a problem to a solution, choosing what the user left open."""
 
-from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -137,4 +136,4 @@ def _measured(found: Solution, needed: bool) -> Solution:
     count = sum(residual.rows for residual in found.held_out)
     square = sum(residual.rows * residual.physical**2 for residual in found.held_out)
     status = Status.CONVERGED if found.status is Status.TRAINED else found.status
-    return replace(found, status=status, estimate=float(np.sqrt(square / count)) if count else np.nan)
+    return found.with_diagnostics(status=status, estimate=float(np.sqrt(square / count)) if count else np.nan)

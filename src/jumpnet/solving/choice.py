@@ -71,7 +71,7 @@ def chosen(problem: Problem, options: Auto, request: Request, verify: Verify) ->
         tried.append(_line(other, time.perf_counter() - began))
     found = [one for one in (other, direct) if one is not None]
     best = min(found, key=lambda s: (not s.status.ok, np.nan_to_num(s.estimate, nan=np.inf)))
-    return replace(best, settings=best.settings | {"tried": tried})
+    return best.with_diagnostics(tried=tuple(tried))
 
 
 def _trefftz(problem: Problem, engine: Engine, request: Request, verify: Verify) -> tuple[Solution | None, list[str]]:
@@ -97,7 +97,7 @@ def _trefftz(problem: Problem, engine: Engine, request: Request, verify: Verify)
 
 def _cut_short(direct: Solution) -> bool:
     """Whether a Trefftz solve ended because finite elements were to be tried."""
-    return direct.status in (Status.STALLED, Status.TIME_LIMIT) and direct.settings["seconds"] > SPEND
+    return direct.status in (Status.STALLED, Status.TIME_LIMIT) and direct.diagnostics.seconds > SPEND
 
 
 def _near(problem: Problem, found: Solution, goal: Goal) -> bool:
@@ -111,4 +111,4 @@ def _near(problem: Problem, found: Solution, goal: Goal) -> bool:
 def _line(found: Solution, seconds: float) -> str:
     """What was tried, in one line."""
     known = f"estimate {found.estimate:.1e}" if np.isfinite(found.estimate) else "error unknown"
-    return f"{found.settings['method']}: {found.status.name.lower()}, {known}, {seconds:.1f} s"
+    return f"{found.diagnostics.method}: {found.status.name.lower()}, {known}, {seconds:.1f} s"

@@ -15,12 +15,14 @@ MEAN_POINTS = 4096
 
 def completed(problem: Problem, found: Solution) -> Solution:
     """The solution with what it has in closed form: the fields of point sources, and the constant of a given mean."""
-    found = replace(found, supplement=Supplement(0.0, problem.sources))
+    u = found.representation
+    found = replace(found, representation=replace(u, supplement=Supplement(0.0, problem.sources)))
     if problem.mean is None:
         return found
     mean, error = _mean(found, problem.partition)
     estimate = found.estimate + error  # the constant is off by as much as the mean
-    return replace(found, supplement=Supplement(problem.mean - mean, problem.sources), estimate=estimate)
+    with_mean = replace(u, supplement=Supplement(problem.mean - mean, problem.sources))
+    return replace(found, representation=with_mean).with_diagnostics(estimate=estimate)
 
 
 def _mean(solution: Solution, parts: Partition) -> tuple[float, float]:
@@ -31,7 +33,7 @@ def _mean(solution: Solution, parts: Partition) -> tuple[float, float]:
         rules = quadrature.rules
         if quadrature.sampled:
             # Point sources are integrable, but not smooth: for them the better rule.
-            rule = rules[0 if solution.supplement.singular else -1]
+            rule = rules[0 if solution.representation.supplement.singular else -1]
             x, weights = rule.points[:MEAN_POINTS], rule.weights[:MEAN_POINTS]
             whole += float(rule.weights.sum())
             total += float(weights @ solution(x, piece)) * float(rule.weights.sum() / weights.sum())

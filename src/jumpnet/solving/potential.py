@@ -10,7 +10,7 @@ from jumpnet.engines.goal import Goal
 from jumpnet.judge.potential import times_K
 from jumpnet.optim import Status
 from jumpnet.problem import Problem, Supplement
-from jumpnet.solution import Solution
+from jumpnet.solution import Solution, Statement
 
 # Points at which the variation of u is taken; of a tolerance that was missed, so much is aimed at for w.
 POINTS, AIMED = 4000, 0.5
@@ -30,21 +30,22 @@ def by_potential(problem: Problem, goal: Goal, solved: Callable[[Problem, Goal],
 
 def multiplied(problem: Problem, w: Solution, goal: Goal) -> Solution:
     """u = K w, with the error and the status that this has."""
-    found = replace(w, problem=problem, tensors=problem.A, exact=problem.exact, factors=problem.K, verdict=None)
+    u = replace(w.representation, factors=problem.K)
+    found = Solution(u, Statement.of(problem), replace(w.diagnostics, verdict=None))
     if problem.mean is not None:
-        ones = replace(found, scale=0.0, supplement=Supplement(1.0, ()))
+        ones = replace(found, representation=replace(u, scale=0.0, supplement=Supplement(1.0, ())))
         constant = (problem.mean - found.mean().value) / ones.mean().value
-        added = replace(found.supplement, constant=found.supplement.constant + constant)
-        found = replace(found, supplement=added)
+        added = replace(u.supplement, constant=u.supplement.constant + constant)
+        found = replace(found, representation=replace(u, supplement=added))
     estimate = max(problem.K) * w.estimate
     if w.verdict is not None:
         verdict = replace(w.verdict, solution=found, finding=times_K(w.verdict.finding, found))
-        found = replace(found, verdict=verdict)
+        found = found.with_diagnostics(verdict=verdict)
         estimate = verdict.estimate if verdict.decided else estimate
     status, enough = w.status, _enough(problem, found, goal)
     if status in (Status.CONVERGED, Status.REFUTED) and np.isfinite(estimate):
         status = Status.CONVERGED if estimate <= enough else Status.REFUTED
-    return replace(found, status=status, estimate=estimate)
+    return found.with_diagnostics(status=status, estimate=estimate)
 
 
 def _enough(problem: Problem, found: Solution, goal: Goal) -> float:

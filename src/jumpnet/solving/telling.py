@@ -11,7 +11,7 @@ def tell(solution: Solution) -> None:
     """Never let an unconverged result pass for a converged one."""
     if solution.status.ok:
         return
-    why = list(solution.settings.get("reasons", ()))
+    why = list(solution.diagnostics.reasons)
     if not why and solution.held_out:
         worst = max(solution.held_out, key=lambda residual: residual.scaled)
         why = [f"the largest residual is that of {worst.term} ({worst.scaled:.1e} of the size of the data)"]

@@ -5,8 +5,7 @@ A direct solve has an estimate of its own, which rests on the saturation assumpt
 another, or data are not resolved. Every other answer needs the judge.
 """
 
-from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -61,12 +60,13 @@ def verified(
     if verify is False or found.status not in JUDGED or skipped:
         return found
     enough = _enough(problem, found, goal)
-    own = min(4 * int(found.settings.get("unknowns", 0)), MOST_UNKNOWNS)
+    mesh = found.diagnostics.mesh
+    own = 0 if mesh is None else min(4 * mesh.unknowns, MOST_UNKNOWNS)
     most = {dim: max(own, n) for dim, n in JudgeOptions().unknowns.items()}
     try:
         verdict = judge(found, tol=enough, options=JudgeOptions(unknowns=most, seconds=seconds))
     except KeyboardInterrupt:
-        return replace(found, status=Status.INTERRUPTED, estimate=np.nan)
+        return found.with_diagnostics(status=Status.INTERRUPTED, estimate=np.nan)
     if needed:
         doubts = [*doubts, "differences of successive spaces are all that is known"]
     return _judged(found, verdict, enough, doubts)
@@ -74,7 +74,7 @@ def verified(
 
 def _enough(problem: Problem, found: Solution, goal: Goal) -> float:
     """The largest error that will do; of finite elements by integration, which sees layers that few points lie in."""
-    if found._elements is not None:
+    if found.representation.elements is not None:
         return goal.of_size(*variation(found))
     x, piece = problem.partition.sample_interior(POINTS, seed=[found.seed, int(Stream.TEST), 3], method="even")
     return goal.of(found(x, piece))
@@ -83,19 +83,18 @@ def _enough(problem: Problem, found: Solution, goal: Goal) -> float:
 def _judged(found: Solution, verdict: Verdict, enough: float, doubts: list[str]) -> Solution:
     """The solution with its verdict."""
     if not verdict.decided:
-        reasons = [*doubts, verdict.reason]
-        settings = _because(found, reasons)
+        found = found.because(*doubts, verdict.reason, verdict=verdict)
         if found.status.ok and doubts:  # what the method estimates by itself was not enough to begin with
-            return replace(found, verdict=verdict, status=Status.UNDECIDED, estimate=np.nan, settings=settings)
-        return replace(found, verdict=verdict, settings=settings)
+            return found.with_diagnostics(status=Status.UNDECIDED, estimate=np.nan)
+        return found
+    found = found.with_diagnostics(verdict=verdict, estimate=verdict.estimate)
     if verdict.estimate <= enough:
-        settings = {name: value for name, value in found.settings.items() if name != "reasons"}
-        return replace(found, verdict=verdict, status=Status.CONVERGED, estimate=verdict.estimate, settings=settings)
+        return found.with_diagnostics(status=Status.CONVERGED, reasons=())
     status = Status.REFUTED if found.status in (Status.CONVERGED, Status.TRAINED) else found.status
     reason = (
         f"the error was solved for: {verdict.rms:.1e}, estimate {verdict.estimate:.1e}, where {enough:.1e} would do"
     )
-    return replace(found, verdict=verdict, status=status, estimate=verdict.estimate, settings=_because(found, [reason]))
+    return found.because(reason, status=status)
 
 
 def _with_data(problem: Problem, found: Solution) -> Solution:
@@ -103,7 +102,7 @@ def _with_data(problem: Problem, found: Solution) -> Solution:
     unresolved = survey(problem).unresolved
     if not unresolved or found.status is not Status.CONVERGED:
         return found
-    return replace(found, status=Status.UNRESOLVED, estimate=np.nan, settings=_because(found, list(unresolved)))
+    return found.because(*unresolved, status=Status.UNRESOLVED, estimate=np.nan)
 
 
 def _doubts(problem: Problem, found: Solution) -> list[str]:
@@ -127,7 +126,3 @@ def _loose(problem: Problem) -> bool:
         return True
     x, piece = problem.partition.sample_interior(POINTS // 10, seed=[0, int(Stream.TEST), 4], method="even")
     return any(bool(np.any(problem.pde(l, x[piece == l])[2] < 0)) for l in np.unique(piece).tolist())
-
-
-def _because(found: Solution, reasons: list[str]) -> dict[str, Any]:
-    return found.settings | {"reasons": [*found.settings.get("reasons", ()), *reasons]}

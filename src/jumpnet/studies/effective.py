@@ -137,7 +137,7 @@ def tensor_of(solutions: list[Solution], boundary: Boundary = "periodic") -> Eff
         size = float(np.linalg.norm(upper - lower)) / 4  # of u, about
         relative = float(np.maximum(relative, solution.estimate / size))  # nan, unknown, stays nan
     found, judged = through.mean(axis=0), None
-    if all(solution._elements is not None for solution in solutions):
+    if all(solution.representation.elements is not None for solution in solutions):
         # Means of the flux over the box are as good as the energy: their error is the square of the gradients'.
         found = np.stack([means(solution)[1] for solution in solutions], axis=1)
         judged = _judged(solutions, np.eye(d), found)
@@ -177,8 +177,9 @@ def _judged(solutions: list[Solution], gradients: np.ndarray, tensor: np.ndarray
 
     Columns of G and F are the mean gradients and fluxes of the solutions: T' = (F + dF)(G + dG)^-1.
     """
-    verdicts = [solution.verdict for solution in solutions]
-    if any(verdict is None or not verdict.decided or verdict.finding.means is None for verdict in verdicts):
+    known = (solution.verdict for solution in solutions)
+    verdicts = [v for v in known if v is not None and v.decided and v.finding.means is not None]
+    if len(verdicts) < len(solutions):
         return None
     dG, dF = (np.stack(errors, axis=1) for errors in zip(*(v.error_of_means() for v in verdicts), strict=True))
     better = np.linalg.solve((gradients + dG).T, (tensor @ gradients + dF).T).T

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -114,7 +114,7 @@ def solve_nonlinear(
     Returns:
         A `Solution` whose `problem` is the linear one about itself: fluxes, balances and the judge's verdict are those
         of the nonlinear problem. Its estimate holds the error that the iteration leaves.
-        `solution.settings["nonlinear"]` has the steps.
+        `solution.diagnostics.nonlinear` has the steps.
 
     Example:
         >>> import jumpnet as jn
@@ -216,17 +216,15 @@ class _Run:
         except ProblemError:
             about = found.problem  # about the state before; that the iteration did not converge is said below
         assert about is not None
-        settings = found.settings | {"nonlinear": [float(step) for step in steps.steps]}
-        whole = replace(found, problem=about, tensors=about.A, exact=about.exact, settings=settings)
+        whole = found.with_problem(about).with_diagnostics(nonlinear=tuple(float(step) for step in steps.steps))
         if found.status is Status.INTERRUPTED:
-            return replace(whole, estimate=np.nan)
+            return whole.with_diagnostics(estimate=np.nan)
         if np.isnan(steps.left):
             size = f"its last step was {steps.steps[-1]:.1e} of the variation of u"
             refused = f"; about the next state, {steps.refused}" if steps.refused else ""
             reason = f"the iteration did not converge: {size}{refused}"
-            settings["reasons"] = [*settings.get("reasons", ()), reason]
             ended = Status.TIME_LIMIT if self.budget.left == 0.0 else Status.STALLED
-            return replace(whole, status=ended, estimate=np.nan, settings=settings)
+            return whole.because(reason, status=ended, estimate=np.nan)
         if verify:
             whole = verified(about, whole, self.goal, True, needed=True)
         parts = about.partition
@@ -236,7 +234,7 @@ class _Run:
         status, enough = whole.status, self.goal.of(values)
         if status in (Status.CONVERGED, Status.REFUTED) and np.isfinite(estimate):
             status = Status.CONVERGED if estimate <= enough else Status.REFUTED
-        return replace(whole, estimate=estimate, status=status)
+        return whole.with_diagnostics(estimate=estimate, status=status)
 
 
 def _ended(steps: Sequence[float], size: float, mixing: Mixing | None) -> Iteration:

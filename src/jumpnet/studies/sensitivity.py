@@ -13,7 +13,7 @@ derivatives of u, which finite elements do not have.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -264,10 +264,9 @@ def _with_error_of_u(found: Solution, rates: Rates, goal: Goal) -> Solution:
     added = _largest(rates) * rates.solution.estimate
     estimate = found.estimate + added
     if found.status is not Status.CONVERGED or estimate <= goal.of_size(*variation(found)):
-        return replace(found, estimate=estimate)
+        return found.with_diagnostics(estimate=estimate)
     reason = f"the error of u, {rates.solution.estimate:.1e}, may add {added:.1e}: solve for u to a smaller tol"
-    settings = found.settings | {"reasons": [*found.settings.get("reasons", ()), reason]}
-    return replace(found, estimate=estimate, status=Status.UNDECIDED, settings=settings)
+    return found.because(reason, estimate=estimate, status=Status.UNDECIDED)
 
 
 def _largest(rates: Rates) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from jumpnet.collocation import Collocation, Stream
 from jumpnet.engines.network import Network, NetworkEngine
 from jumpnet.engines.protocol import Request
@@ -29,4 +27,4 @@ def trained(problem: NonlinearProblem, state: State, method: Network, request: R
 
     found = NetworkEngine(method).trained(about, rows, request)
     itself = linearised(problem, State([(1.0, found)]))
-    return itself, replace(found, problem=itself, tensors=itself.A)
+    return itself, found.with_problem(itself)

@@ -64,7 +64,7 @@ def test_a_failing_direct_solver_does_not_end_a_solve(monkeypatch):
     problem, _ = with_layer(10.0)
     solution = jn.solve(problem, tol=1e-3)
     assert solution.status is Status.CONVERGED
-    assert "KeyError" in solution.settings["tried"][0]
+    assert "KeyError" in solution.diagnostics.tried[0]
 
 
 def test_drawings_with_many_corners_go_to_elements():
@@ -75,8 +75,8 @@ def test_drawings_with_many_corners_go_to_elements():
     comb += [(1.0, 0.0)]
     parts = jn.Partition(jn.Polygon(comb), [])
     solution = jn.solve(jn.Problem(parts, A=[1.0], f=[-1.0], boundary=jn.Dirichlet(0.0)), tol=1e-2)
-    assert "corners" in solution.settings["tried"][0]
-    assert solution.settings["method"].startswith("finite elements")
+    assert "corners" in solution.diagnostics.tried[0]
+    assert solution.diagnostics.method.startswith("finite elements")
 
 
 def test_budgets():

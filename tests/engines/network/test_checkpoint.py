@@ -1,5 +1,6 @@
 """Checkpoints: trainings broken off in every way go on bit for bit, and other files are not taken for checkpoints."""
 
+import dataclasses
 import json
 import os
 import random
@@ -110,7 +111,7 @@ def test_keeping_a_checkpoint_changes_nothing_and_a_finished_one_answers_at_once
     )
     assert same(again, undisturbed) and steps == [] and path.read_bytes() == content
     np.testing.assert_array_equal(again.history.seconds, found.history.seconds)
-    assert again.settings["seconds"] >= found.history.seconds[-1]
+    assert again.diagnostics.seconds >= found.history.seconds[-1]
 
 
 def test_convergence_is_not_overlooked_on_the_way_back(chain: jn.Problem, tmp_path: Path) -> None:
@@ -182,10 +183,12 @@ def test_trials_share_a_checkpoint(chain: jn.Problem, tmp_path: Path, workers: i
     for after in (100, 300, 200):
         trained(jn.solve, chain, **options, checkpoint=path, progress=Interrupt(after))
     found = trained(jn.solve, chain, **options, checkpoint=path)
-    assert same(found, whole) and found.settings["trials"] == whole.settings["trials"]
+    assert same(found, whole) and found.diagnostics.trials == whole.diagnostics.trials
     more = trained(jn.solve, chain, **options | {"trials": 3}, checkpoint=path)
     # The differences are those to the best one, which may be another now.
-    two, of_three = ([one | {"difference": 0.0} for one in spread.settings["trials"][:2]] for spread in (whole, more))
+    two, of_three = (
+        [dataclasses.replace(one, difference=0.0) for one in spread.diagnostics.trials[:2]] for spread in (whole, more)
+    )
     assert two == of_three
 
 

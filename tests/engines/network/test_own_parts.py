@@ -232,6 +232,6 @@ class Odd(Descent):
 
 def test_an_optimiser_of_ones_own_keeps_a_time_limit() -> None:
     found = solved(optimizer=Descent(), time_limit=0.5)
-    assert found.status is jn.Status.TIME_LIMIT and found.settings["seconds"] < 5.0
+    assert found.status is jn.Status.TIME_LIMIT and found.diagnostics.seconds < 5.0
     with pytest.raises(jn.ModelError, match="a field `stop"):
         solved(optimizer=Odd(), time_limit=0.5)

@@ -36,9 +36,8 @@ def test_trials_return_the_seed_with_the_smallest_held_out_loss(
     assert best.held_out_loss == min(one.held_out_loss for one in each)
     alone = each[best.seed]
     assert np.array_equal(best.theta, alone.theta) and np.array_equal(best.history.loss, alone.history.loss)
-    spread = [{"seed": s.seed, "held_out_loss": s.held_out_loss, "status": "step_limit", "steps": 8} for s in each]
-    told = [{key: trial[key] for key in spread[0]} for trial in best.report().seeds]
-    assert told == spread
+    told = [(trial.seed, trial.held_out_loss, trial.status, trial.steps) for trial in best.report().seeds]
+    assert told == [(s.seed, s.held_out_loss, Status.STEP_LIMIT, 8) for s in each]
     x, piece = chain.partition.sample_interior(4000, seed=5)
     values = np.array([one(x, piece) for one in each])
     largest = np.sqrt(np.mean((values - values.mean(axis=0)) ** 2, axis=1)).max()
@@ -57,7 +56,7 @@ def test_the_report_shows_every_seed_also_after_loading(chain: jn.Problem, tmp_p
 
 def test_approximations_have_trials_too() -> None:
     best = trained(jn.approximate, jn.Partition.chain([0.0, 0.6, 1.0]), ["x", "x**2"], trials=2, workers=2, **OPTIONS)
-    assert [t["seed"] for t in best.settings["trials"]] == [0, 1]
+    assert [t.seed for t in best.diagnostics.trials] == [0, 1]
 
 
 def endless(**changes: Any) -> dict[str, Any]:
@@ -76,9 +75,9 @@ def test_ctrl_c_in_the_waiting_thread_stops_all_and_keeps_the_best(chain: jn.Pro
 
     found = trained(jn.solve, chain, trials=4, workers=2, **endless(progress=interrupt_once_both_run))
     assert found.status is Status.INTERRUPTED and np.isfinite(found([[0.3]])).all()
-    spread = found.settings["trials"]
-    assert [t["status"] for t in spread] == ["interrupted", "interrupted"], "no other seed was begun"
-    assert found.held_out_loss == min(t["held_out_loss"] for t in spread)
+    spread = found.diagnostics.trials
+    assert [t.status for t in spread] == [Status.INTERRUPTED] * 2, "no other seed was begun"
+    assert found.held_out_loss == min(t.held_out_loss for t in spread)
 
 
 def test_an_interrupt_by_the_progress_function_stops_all(chain: jn.Problem) -> None:
@@ -87,7 +86,7 @@ def test_an_interrupt_by_the_progress_function_stops_all(chain: jn.Problem) -> N
             raise KeyboardInterrupt
 
     found = trained(jn.solve, chain, trials=3, workers=2, **endless(progress=stop))
-    assert found.status is Status.INTERRUPTED and len(found.settings["trials"]) <= 2
+    assert found.status is Status.INTERRUPTED and len(found.diagnostics.trials) <= 2
 
 
 def test_a_failing_trial_ends_the_others_and_is_told(chain: jn.Problem) -> None:

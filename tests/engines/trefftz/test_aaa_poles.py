@@ -60,7 +60,7 @@ def test_a_domain_may_be_a_star() -> None:
 def test_a_solution_with_poles_is_stored(tmp_path: object) -> None:
     problem = in_a_field(jn.Superellipse((0.1, 0.0), (0.5, 0.4), 4))
     solution = jn.solve(problem, tol=1e-6, method="trefftz")
-    assert "poles" in solution.settings["method"]
+    assert "poles" in solution.diagnostics.method
     solution.save(f"{tmp_path}/star")
     x = np.random.default_rng(0).uniform(-1, 1, (50, 2))
     assert np.array_equal(jn.load(f"{tmp_path}/star")(x), solution(x))

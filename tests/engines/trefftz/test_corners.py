@@ -154,7 +154,7 @@ def test_squares_in_rows_are_cut_apart_and_conduct_as_they_must() -> None:
         # By name: the automatic choice depends on the clock, and a busy machine takes finite elements.
         solution = jn.solve(problem, tol=1e-6, method="trefftz")
         assert solution.status is jn.Status.CONVERGED
-        assert "cells" in solution.settings["method"]
+        assert "cells" in solution.diagnostics.method
         conducts.append(solution.net_flux("right").value)
     assert abs(np.prod(conducts) - 1) < 1e-5
 

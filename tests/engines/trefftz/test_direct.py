@@ -51,7 +51,7 @@ def test_inclusions_of_every_contrast_by_the_default_call(name: str) -> None:
     solution = solved(name)
     assert solution.status is jn.Status.CONVERGED
     assert solution.errors().relative_l2 <= 1e-10
-    assert "direct" in solution.settings["method"]
+    assert "direct" in solution.diagnostics.method
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
@@ -100,9 +100,9 @@ def test_many_disks_by_cells_between_them(source: float, tmp_path: Any) -> None:
     A = [[[2.0, 0.0], [0.0, 1.0]], *[100.0 if k % 2 else 0.01 for k in range(len(disks))]]
     problem = jn.Problem(jn.Partition(BOX, disks), A=A, f=source, boundary=jn.Dirichlet("x1"))
     found = jn.solve(problem, tol=1e-5)
-    assert found.status.ok and "cells" in str(found.settings["method"])
+    assert found.status.ok and "cells" in str(found.diagnostics.method)
     whole = jn.solve(problem, tol=1e-6, method=jn.Trefftz(most_holes=1000))
-    assert whole.status.ok and "pieces" in str(whole.settings["method"])
+    assert whole.status.ok and "pieces" in whole.diagnostics.method
     x, piece = problem.partition.sample_interior(500, seed=1)
     error = np.sqrt(np.mean((found(x, piece) - whole(x, piece)) ** 2))
     assert error < 1e-5 and error / 3 < found.estimate
@@ -166,7 +166,7 @@ def test_missed_holes_are_not_success(k: float) -> None:
         solution = jn.solve(problem, method=jn.Trefftz(enrichments=("aaa", "corners")))
     assert not solution.status.ok
     assert solution.estimate >= solution.errors().l2 / 10
-    assert "largest residual" in solution.settings["method"]
+    assert "largest residual" in solution.diagnostics.method
 
 
 def test_too_few_points_are_not_success() -> None:

@@ -31,7 +31,7 @@ from jumpnet.judge.level import Level, solved, up_to_a_constant
 from jumpnet.optim import Record, Status
 from jumpnet.problem import Problem, Supplement
 from jumpnet.rows import Sites
-from jumpnet.solution import Solution
+from jumpnet.solution import Diagnostics, MeshSize, Solution
 
 # Elements along the longest side of the domain at first.
 ACROSS = {2: 12, 3: 6}
@@ -247,8 +247,10 @@ def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
     """
     answer: Answer = Zero()
     if problem.sources:
-        zero = as_solution(problem, [Nothing(problem.dim)] * problem.partition.size, Status.STALLED, np.nan, {})
-        answer = Smooth(replace(zero, supplement=Supplement(0.0, problem.sources)))
+        nothing = [Nothing(problem.dim)] * problem.partition.size
+        zero = as_solution(problem, nothing, Diagnostics(Status.STALLED, "zero", 0.0))
+        singular = replace(zero.representation, supplement=Supplement(0.0, problem.sources))
+        answer = Smooth(replace(zero, representation=singular))
     level = solved(problem, space, answer, None if problem.mean is None else 0.0, space.order + GAUSS[problem.dim])
     level = _corrected(problem, level, answer)
     e = level.sampled()
@@ -301,13 +303,6 @@ def _as_solution(problem: Problem, stage: Stage, status: Status, estimate: float
     field = replace(stage.level.field, mesh=mesh)
     functions = [FieldFunction(field, piece, problem.dim) for piece in range(problem.partition.size)]
     method = f"finite elements of order {space.order}, {len(mesh)} elements, {space.size} unknowns"
-    settings = {
-        "method": method,
-        "unknowns": space.size,
-        "elements": len(mesh),
-        "order": space.order,
-        "seconds": seconds,
-    }
-    if not np.isfinite(estimate):
-        estimate = np.nan
-    return as_solution(problem, functions, status, float(estimate), settings)
+    known = float(estimate) if np.isfinite(estimate) else np.nan
+    size = MeshSize(space.size, len(mesh), space.order)
+    return as_solution(problem, functions, Diagnostics(status, method, seconds, known, mesh=size))

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -19,7 +19,7 @@ from jumpnet.fe.features import LineFunction
 from jumpnet.fe.line import LineOptions, solve_line
 from jumpnet.optim import Status
 from jumpnet.problem import Problem
-from jumpnet.solution import Solution
+from jumpnet.solution import Diagnostics, MeshSize, Solution
 
 # Where the judge does not agree with the elements' own estimate, this part of the error is aimed at, so many times.
 AIMED, ROUNDS = 0.1, 4
@@ -53,7 +53,7 @@ class FemEngine:
             improve = solve_fem(problem, self.options, tol=request.goal.tol, seconds=request.budget.left, report=report)
             found = _accepted(problem, improve, request)
         late = found.status is Status.REFUTED and request.budget.left == 0
-        return replace(found, status=Status.TIME_LIMIT) if late else found
+        return found.with_diagnostics(status=Status.TIME_LIMIT) if late else found
 
 
 def _accepted(problem: Problem, improve: Callable[[Enough], Solution], request: Request) -> Solution:
@@ -107,16 +107,12 @@ def _on_the_line(problem: Problem, tol: float, seconds: float) -> Solution:
     status = Status.CONVERGED if found.converged else Status.STALLED
     elements, unknowns = len(expansion.start), expansion.unknowns
     method = f"finite elements on the line: {elements} of orders up to {expansion.order.max()}, {unknowns} unknowns"
-    return as_solution(
-        problem,
-        functions,
+    done = Diagnostics(
         status,
+        method,
+        time.perf_counter() - began,
         float(np.hypot(found.estimate, found.unresolved)),
-        {
-            "method": method,
-            "unknowns": unknowns,
-            "elements": elements,
-            "seconds": time.perf_counter() - began,
-            **({"reasons": [found.reason]} if found.reason else {}),
-        },
+        reasons=(found.reason,) if found.reason else (),
+        mesh=MeshSize(unknowns, elements),
     )
+    return as_solution(problem, functions, done)

@@ -10,7 +10,7 @@ from jumpnet.engines.protocol import Request
 from jumpnet.fe.voxel import VoxelFunction, solve_voxels, voxels_refused
 from jumpnet.optim import Status
 from jumpnet.problem import Problem
-from jumpnet.solution import Solution
+from jumpnet.solution import Diagnostics, MeshSize, Solution
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,8 @@ def voxel_solution(problem: Problem) -> Solution:
     cells = image.cells
     field = solve_voxels(problem, cells.pieces, cells.origin, cells.size)
     sizes = " x ".join(map(str, cells.pieces.shape))
-    settings = {
-        "method": f"finite volumes on {sizes} voxels",
-        "unknowns": int(field.values.size),
-        "seconds": time.perf_counter() - began,
-    }
     functions = [VoxelFunction(field, piece) for piece in range(problem.partition.size)]
-    return as_solution(problem, functions, Status.CONVERGED, float("nan"), settings)
+    method, seconds = f"finite volumes on {sizes} voxels", time.perf_counter() - began
+    return as_solution(
+        problem, functions, Diagnostics(Status.CONVERGED, method, seconds, mesh=MeshSize(int(field.values.size)))
+    )

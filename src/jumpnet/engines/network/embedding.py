@@ -26,7 +26,10 @@ def grown(model: Model, pieces: int, train: Callable[[Model], Solution], *, once
         if found[-1].status in (Status.TRAINED, Status.INTERRUPTED):
             break
     best = min(found, key=lambda solution: np.nan_to_num(solution.held_out_loss, nan=np.inf))
-    return replace(best, settings=best.settings | {"embedding": [s.settings["model"] for s in found]})
+    training = best.diagnostics.training
+    assert training is not None
+    models = tuple(s.diagnostics.training.model for s in found if s.diagnostics.training is not None)
+    return best.with_diagnostics(training=replace(training, embedding=models))
 
 
 def _dims(pieces: int) -> list[int]:

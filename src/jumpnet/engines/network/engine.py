@@ -25,23 +25,22 @@ from jumpnet.geometry import Partition
 from jumpnet.models import Model
 from jumpnet.problem import Problem
 from jumpnet.rows import NonlinearRows, Rows, equations, values
-from jumpnet.solution import Solution
+from jumpnet.solution import Solution, Statement
 
 
 @dataclass(frozen=True)
 class Training:
     """Everything that the trainings of all seeds share: the settings, the charts, and which rows there are at points.
 
-    `exact` is the solution, or the function to be approximated, where it is known: labels may be made from it. Without
-    a `problem` there are values only.
+    The statement has the exact solution, or the function to be approximated, where it is known: labels may be made from
+    it. Without a problem there are values only.
     """
 
     partition: Partition
     settings: Settings
     atlases: Sequence[Atlas]
     rows: Callable[[Collocation, Stream], Rows | NonlinearRows]
-    problem: Problem | None
-    exact: tuple[Field, ...] | None
+    statement: Statement
 
     def best(self, options: Network, request: Request) -> Solution:
         """The best solution of all seeds; labels of automatic length grow where they do not suffice."""
@@ -59,11 +58,12 @@ class Training:
     def task(self, seed: int) -> Task:
         """The task of one seed: its labels, networks and points, and the rows of these."""
         settings, partition, raw = self.settings, self.partition, self.settings.charts == "paper"
-        u, f = _values_of(self.exact), _values_of(None if self.problem is None else self.problem.f)
+        problem = self.statement.problem
+        u, f = _values_of(self.statement.exact), _values_of(None if problem is None else problem.f)
         model = resolve_labels(settings.model, partition, u=u, f=f, raw=raw, seed=seed)
         networks = [model.network(atlas.inputs, partition.size) for atlas in self.atlases]
         counts = settings.points or default_points(networks[-1], partition.dim, partition.size, own_features(model))
-        if self.problem is None and isinstance(counts, Points):
+        if problem is None and isinstance(counts, Points):
             counts = replace(counts, interface=0)
         given = settings.points is not None
         train, unseen = (
@@ -72,7 +72,7 @@ class Training:
         )
         taken = counts if isinstance(counts, Points) else train.counts()
         rows = self.rows(train, Stream.TRAIN), self.rows(unseen, Stream.HELD_OUT)
-        return Task(partition, self.atlases, networks, taken, *rows, settings, self.problem, self.exact)
+        return Task(partition, self.atlases, networks, taken, *rows, settings, self.statement)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class NetworkEngine:
         partition = problem.partition
         settings = _within(resolve(partition.dim, partition.size, self.options), request.budget.left)
         atlases = choose_atlases(settings.charts, partition, lambda piece, x: problem.A[piece].value(x))
-        return Training(partition, settings, atlases, rows, problem, problem.exact).best(self.options, request)
+        return Training(partition, settings, atlases, rows, Statement.of(problem)).best(self.options, request)
 
     def approximate(self, partition: Partition, u: tuple[Field, ...], request: Request) -> Solution:
         """The best of the networks trained on the values of a piecewise function."""
@@ -111,7 +111,8 @@ class NetworkEngine:
             piece = np.concatenate([drawn.piece, drawn.boundary_piece])
             return values(piecewise_values(u, x, piece), x, piece)
 
-        training = Training(partition, settings, choose_atlases(settings.charts, partition), rows, None, u)
+        known = Statement.of_function(partition, u)
+        training = Training(partition, settings, choose_atlases(settings.charts, partition), rows, known)
         return request.accept(training.best(self.options, request), False)
 
 

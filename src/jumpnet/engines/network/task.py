@@ -15,13 +15,19 @@ from jumpnet.engines.network.training import Candidate, train
 from jumpnet.engines.progress import Progress, with_names
 from jumpnet.engines.residuals import held_out_residuals
 from jumpnet.errors import JumpnetWarning, ModelError
-from jumpnet.fields import Field
 from jumpnet.geometry import Partition
 from jumpnet.models import Model, Network, NonlinearSystem, Separate, System
 from jumpnet.optim import Status, minimise
-from jumpnet.problem import Problem
 from jumpnet.rows import NonlinearRows, Rows, Weights, jets_of, probes, weigh
-from jumpnet.solution import Solution
+from jumpnet.solution import (
+    Diagnostics,
+    LeastSquares,
+    PointCounts,
+    Representation,
+    Solution,
+    Statement,
+    TrainingSettings,
+)
 
 # Fewer interior points than this, and a piece of a shared network is determined mostly by its neighbours.
 FEW_POINTS = 20
@@ -46,8 +52,7 @@ class Task:
     train: Rows | NonlinearRows
     held_out: Rows | NonlinearRows
     settings: Settings
-    problem: Problem | None = None
-    exact: tuple[Field, ...] | None = None
+    statement: Statement
 
     def solution(self, seed: int, progress: Progress | None, checkpoint: Checkpoint | None = None) -> Solution:
         """Train, or go on with a training, and measure what came out on the held-out points."""
@@ -77,25 +82,19 @@ class Task:
             # The loss alone cannot tell a solution from a function that meets the equations at the points only.
             missed = not held_out_loss <= MISSED * max(result.loss, optimizer.stop.tol)
             status = Status.MISSED if missed else Status.TRAINED
+        fit = LeastSquares(
+            result.loss,
+            result.steps,
+            result.history,
+            held_out_residuals(held_rows, residual, scale),
+            held_out_loss,
+            self._point_counts(),
+            _named(self.settings.weights),
+        )
         return Solution(
-            network=taken.system.network,
-            theta=result.theta,
-            atlas=taken.atlas,
-            scale=scale,
-            dim=self.partition.dim,
-            pieces=self.partition.size,
-            partition=self.partition,
-            tensors=(None,) * self.partition.size if self.problem is None else self.problem.A,
-            status=status,
-            loss=result.loss,
-            steps=result.steps,
-            history=result.history,
-            seed=seed,
-            held_out=held_out_residuals(held_rows, residual, scale),
-            held_out_loss=held_out_loss,
-            problem=self.problem,
-            exact=self.exact,
-            settings=self._described(taken.atlas, before + time.perf_counter() - began),
+            Representation(taken.system.network, result.theta, taken.atlas, scale),
+            self.statement,
+            self._diagnostics(status, taken.atlas, before + time.perf_counter() - began, seed, fit),
         )
 
     def _weighted(self, rows: Rows, scale: float | None = None) -> tuple[Rows, float]:
@@ -107,23 +106,18 @@ class Task:
             scale = size / DATA_SIZE if self.settings.scaled and size > 0 else 1.0
         return replace(rows, rhs=rows.rhs / scale), scale
 
-    def _described(self, atlas: Atlas, seconds: float) -> dict[str, object]:
-        charts = self.settings.charts
-        model, optimizer = self.settings.model, self.settings.optimizer
-        return {
-            "method": f"trained: {type(model).__name__} by {type(optimizer).__name__}",
-            "interior": self.points.interior,
-            "boundary": self.points.boundary,
-            "interface": self.points.interface,
-            "minimum": self.points.minimum,
-            "points": "own" if callable(self.settings.points) else self.points.method,
-            "charts": charts if isinstance(charts, str) else "given",
-            "inputs": atlas.inputs,
-            "weights": _named(self.settings.weights),
-            "model": repr(model),
-            "optimizer": repr(optimizer),
-            "seconds": seconds,
-        }
+    def _point_counts(self) -> PointCounts:
+        drawn = "own" if callable(self.settings.points) else self.points.method
+        counts = self.points.interior, self.points.boundary, self.points.interface
+        return PointCounts(*counts, self.points.minimum, drawn)
+
+    def _diagnostics(self, status: Status, atlas: Atlas, seconds: float, seed: int, fit: LeastSquares) -> Diagnostics:
+        charts, model, optimizer = self.settings.charts, self.settings.model, self.settings.optimizer
+        used = TrainingSettings(
+            charts if isinstance(charts, str) else "given", atlas.inputs, repr(model), repr(optimizer)
+        )
+        method = f"trained: {type(model).__name__} by {type(optimizer).__name__}"
+        return Diagnostics(status, method, seconds, seed=seed, fit=fit, training=used)
 
 
 def _rows(equations: Rows | NonlinearRows) -> Rows:
@@ -147,7 +141,7 @@ def _system(
     return NonlinearSystem(network, atlas.push_rows(weighted), equations.layout, at, about)
 
 
-def _named(weights: Weights) -> object:
+def _named(weights: Weights) -> str | dict[str, float]:
     """Weights as reports and files have them."""
     return dict(weights) if isinstance(weights, Mapping) else "own" if callable(weights) else weights
 

@@ -9,7 +9,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from dataclasses import replace
 
 import numpy as np
 
@@ -43,7 +42,7 @@ def best_of(
         else:
             found = _together(prepared, seeds, at_once, report, checkpoint)
     best = min(found, key=lambda solution: np.nan_to_num(solution.held_out_loss, nan=np.inf))
-    return replace(best, settings=best.settings | {"trials": spread(found)}) if len(seeds) > 1 else best
+    return best.with_diagnostics(trials=spread(found)) if len(seeds) > 1 else best
 
 
 def cores() -> int:

@@ -4,7 +4,7 @@ Which functions, and how many, is decided by the adaptive loop (adaptivity.py), 
 """
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem
 from jumpnet.rows import Rows
-from jumpnet.solution import Solution
+from jumpnet.solution import Diagnostics, LeastSquares, PointCounts, Representation, Solution, Statement
 
 # Seconds after which another engine is tried, unless the residual falls by decades.
 SPEND = 4.0
@@ -62,7 +62,7 @@ class TrefftzEngine:
                 break
         best = min(found, key=lambda s: (not s.status.ok, np.nan_to_num(s.estimate, nan=np.inf), s.held_out_loss))
         if len(found) > 1:
-            best = replace(best, settings=best.settings | {"trials": spread(found)})
+            best = best.with_diagnostics(trials=spread(found))
         return request.accept(best, False)
 
     def _of_seed(self, problem: Problem, request: Request, seed: int) -> Solution:
@@ -78,44 +78,23 @@ class TrefftzEngine:
 
 def _solution(problem: Problem, found: Attempt, seed: int, seconds: float) -> Solution:
     """The attempt as a solution."""
-    level, parts = found.level, problem.partition
-    (atlas,) = choose_atlases("paper", parts)
-    network, theta = level.without_traces()
-    held_loss = level.residual**2
-    return Solution(
-        network=network,
-        theta=theta,
-        atlas=atlas,
-        scale=1.0,
-        dim=parts.dim,
-        pieces=parts.size,
-        partition=parts,
-        tensors=problem.A,
-        status=found.status,
-        loss=level.loss,
-        steps=len(found.records),
-        history=History.of(list(found.records), level.held_rows.labels),
-        seed=seed,
-        held_out=held_out_residuals(level.held_rows, level.held, 1.0),
-        held_out_loss=held_loss,
-        estimate=found.estimate,
-        problem=problem,
-        exact=problem.exact,
-        settings={
-            "method": found.described(),
-            **_points_used(level.rows),
-            "weights": "balanced",
-            "seconds": seconds,
-            **({"reasons": list(found.reasons)} if found.reasons else {}),
-        },
+    level = found.level
+    (atlas,) = choose_atlases("paper", problem.partition)
+    fit = LeastSquares(
+        level.loss,
+        len(found.records),
+        History.of(list(found.records), level.held_rows.labels),
+        held_out_residuals(level.held_rows, level.held, 1.0),
+        level.residual**2,
+        _points_used(level.rows),
+        "balanced",
     )
+    done = Diagnostics(found.status, found.described(), seconds, found.estimate, seed, tuple(found.reasons), fit=fit)
+    return Solution(Representation(*level.without_traces(), atlas), Statement.of(problem), done)
 
 
-def _points_used(rows: Rows) -> dict[str, int]:
+def _points_used(rows: Rows) -> PointCounts:
     """How many points of each kind the equations are taken at."""
     kind = np.array([key.kind.group for key in rows.terms])[rows.term]
-    return {
-        "interior": int(np.sum(kind == "pde")),
-        "boundary": int(np.sum(kind == "boundary")),
-        "interface": int(np.sum(kind == "jump")),
-    }
+    interior, boundary, interface = (int(np.sum(kind == group)) for group in ("pde", "boundary", "jump"))
+    return PointCounts(interior, boundary, interface)

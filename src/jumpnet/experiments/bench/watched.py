@@ -58,10 +58,12 @@ def train(name: str, seed: int, optimizer: LevenbergMarquardt | None = None) -> 
     x, piece = problem.partition.sample_interior(10 * row.points[0], seed=[seed, int(Stream.TEST)])
     exact = piecewise_values(problem.exact or (), x, piece)
     curve, best, error = [], math.inf, math.inf
+    u = solution.representation
     for clock, loss, theta in watched.seen:
         if loss < best:
             best = loss
-            error = float(np.sqrt(np.mean((replace(solution, theta=theta)(x, piece) - exact) ** 2)))
+            then = replace(solution, representation=replace(u, theta=theta))
+            error = float(np.sqrt(np.mean((then(x, piece) - exact) ** 2)))
         curve.append((clock - began, error))
     return {"seed": seed, "compiling": first, "curve": curve}
 

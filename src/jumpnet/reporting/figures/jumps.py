@@ -39,7 +39,7 @@ def plot_jumps(
     grid = unlabelled(partition, plane, whole_resolution(resolution, RESOLUTION))
     found = _by_pair(interface_curves(partition, grid))
     chosen = _chosen(found, pair)
-    flux = all(tensor is not None for tensor in solution.tensors) and bool(solution.tensors)
+    flux = solution.statement.has_tensors
     across, down = min(len(chosen), 2), -(-len(chosen) // 2)
     figure = new_figure((6.6 if across == 1 else 4.6 * across) + 0.4, (5.6 if flux else 4.0) * down)
     rows = 3 if flux else 2

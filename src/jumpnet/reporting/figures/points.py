@@ -1,6 +1,7 @@
 """Where the equations were asked for: collocation points over the geometry."""
 
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -19,21 +20,22 @@ MOST_SPREAD = 1_000_000  # that are spread anew, to draw some of them
 
 def solve_points(solution: Solution) -> Collocation:
     """The points of a training; for a direct solve as many, spread as evenly (its own are redrawn at each level)."""
-    counts = {name: solution.settings.get(name) for name in ("interior", "boundary", "interface")}
-    if solution.settings.get("points") == "own":
-        raise SolutionError("this solution was trained at points of its author's own, which it does not hold.")
-    if not all(isinstance(count, int) for count in counts.values()):
+    fit = solution.diagnostics.fit
+    if fit is None or fit.points is None:
         raise SolutionError("this solution does not say at how many points it was solved.")
-    if (total := sum(int(count or 0) for count in counts.values())) > MOST_SPREAD:
+    used = fit.points
+    if used.points == "own":
+        raise SolutionError("this solution was trained at points of its author's own, which it does not hold.")
+    if (total := used.interior + used.boundary + used.interface) > MOST_SPREAD:
         raise SolutionError(f"{total} points are too many to be drawn.")
     partition = drawable(solution)
     if solution.unit == "level":
         shared = max(len(partition.interfaces), 1)
-        counts["interface"] = -(-int(counts["interface"] or 0) // shared)
-        points = Points(**{name: max(int(count or 0), 1) for name, count in counts.items()}, method="even")
+        counts = used.interior, used.boundary, -(-used.interface // shared)
+        points = Points(*(max(count, 1) for count in counts), method="even")
     else:
-        given = solution.settings
-        points = Points(**counts, minimum=given.get("minimum", 0), method=given.get("points", "random"))  # pyright: ignore[reportArgumentType]
+        method: Any = used.points or "random"
+        points = Points(used.interior, used.boundary, used.interface, minimum=used.minimum or 0, method=method)
     return collocate(partition, points, seed=solution.seed)
 
 

@@ -27,7 +27,7 @@ from jumpnet.reporting.figures.streams import plot_streamlines
 from jumpnet.reporting.page.escaping import escape
 from jumpnet.reporting.page.interactive import script, viewer
 from jumpnet.reporting.page.statement import statement
-from jumpnet.reporting.quantities import is_judged
+from jumpnet.reporting.quantities import decided
 from jumpnet.solution import Solution, TrustReport
 from jumpnet.solution.advice import advice
 from jumpnet.solution.report import Judged
@@ -155,7 +155,7 @@ def _of_judge(judged: Judged) -> str:
 
 def _method(report: TrustReport) -> str:
     """How it was solved, in the solver's own words."""
-    method = str(report.settings.get("method", ""))
+    method = report.diagnostics.method
     return f'<p class="method">{escape(method[:1].upper() + method[1:])}</p>' if method else ""
 
 
@@ -178,15 +178,14 @@ def _figures(report: TrustReport) -> str:
     if report.errors is not None:
         shown |= {"L2 error": f"{report.errors.l2:.2e}", "largest error": f"{report.errors.linf:.2e}"}
         shown |= {"relative L2 error": f"{report.errors.relative_l2:.2e}"}
-    if math.isfinite(report.held_out_loss):
-        shown["held-out loss"] = f"{report.held_out_loss:.2e}"
-    if math.isfinite(report.loss):
-        shown |= {"loss": f"{report.loss:.2e}", "parameters": str(report.parameters)}
-        shown |= {f"{report.unit}s": str(report.steps)}
-    elif "unknowns" in report.settings:
-        shown["unknowns"] = str(report.settings["unknowns"])
-    if isinstance(seconds := report.settings.get("seconds"), int | float):
-        shown["seconds"] = f"{seconds:.1f}"
+    done = report.diagnostics
+    if done.fit is not None:
+        shown |= {"held-out loss": f"{done.fit.held_out_loss:.2e}", "loss": f"{done.fit.loss:.2e}"}
+        shown |= {"parameters": str(report.parameters), f"{report.unit}s": str(done.fit.steps)}
+    if done.mesh is not None:
+        shown["unknowns"] = str(done.mesh.unknowns)
+    if math.isfinite(done.seconds):
+        shown["seconds"] = f"{done.seconds:.1f}"
     items = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in shown.items())
     return f"<dl>{items}</dl>"
 
@@ -214,7 +213,7 @@ def _solution(solution: Solution, context: Context) -> str:
     if solution.partition is None:
         return "<p>The geometry was a callable and could not be stored, so the solution cannot be drawn here.</p>"
     drawn = context.picture or plot_solution(solution)
-    judged = solution.exact is None and is_judged(solution)
+    judged = solution.exact is None and decided(solution) is not None
     words = "The solution, and its error as judged" if judged else "The solution and, where it is known, its error"
     still = f"<details><summary>The same as a picture</summary>{_embedded(drawn, words)}</details>"
     others = "\n".join(_embedded(figure, text) for figure, text in _pictures(solution, context.heat))
@@ -223,10 +222,10 @@ def _solution(solution: Solution, context: Context) -> str:
 
 def _pictures(solution: Solution, heat: bool = False) -> Iterator[tuple[Figure, str]]:
     """Further pictures that fit the solution, each with its caption."""
-    known = bool(solution.tensors) and all(tensor is not None for tensor in solution.tensors)
+    known = solution.statement.has_tensors
     in_planes = " (in 3-D: in planes)" if solution.dim > 2 else ""
     lines = f"Lines of the {'heat flow −A∇u' if heat else 'flux A∇u'} over u{in_planes}"
-    beside = is_judged(solution) and solution.exact is not None  # else it is beside the solution already
+    beside = decided(solution) is not None and solution.exact is not None  # else it is beside the solution already
     offered = [
         (partial(plot_solution, what="judged"), beside, "The error as judged, without the exact solution"),
         (plot_cuts, solution.dim == 3, "The solution on three planes"),
@@ -257,15 +256,15 @@ def _seeds(report: TrustReport) -> str:
     """How the seeds came out, where there were several: one seed proves little."""
     if not report.seeds:
         return ""
-    estimated = any("estimate" in seed for seed in report.seeds)
+    estimated = any(not math.isnan(seed.estimate) for seed in report.seeds)
     heads = ("seed", *(("estimated L2 error",) if estimated else ()), "held-out loss", f"{report.unit}s", "status")
     rows = (
         (
-            str(seed["seed"]),
-            *((f"{seed.get('estimate', math.nan):.1e}",) if estimated else ()),
-            f"{seed['held_out_loss']:.1e}",
-            str(seed["steps"]),
-            str(seed["status"]).replace("_", " "),
+            str(seed.seed),
+            *((f"{seed.estimate:.1e}",) if estimated else ()),
+            f"{seed.held_out_loss:.1e}",
+            str(seed.steps),
+            seed.status.name.lower().replace("_", " "),
         )
         for seed in report.seeds
     )
@@ -288,7 +287,8 @@ def _history(solution: Solution) -> str:
         return ""
     drawn = plot_history(solution.history, unit=solution.unit)
     shown = [(drawn, f"The loss over the {solution.unit}s")]
-    if solution.partition is not None and solution.dim <= 3 and isinstance(solution.settings.get("interior"), int):
+    fit = solution.diagnostics.fit
+    if solution.partition is not None and solution.dim <= 3 and fit is not None and fit.points is not None:
         words = {"step": "The points at which the equations were asked for",
                  "level": "As many points as the last level used, spread as evenly"}[solution.unit]  # fmt: skip
         with suppress(SolutionError):  # such as: more points than can be drawn
@@ -309,8 +309,8 @@ def _provenance(solution: Solution, context: Context) -> str:
 
     shown = {"command": context.command} if context.command else {}
     shown |= {"seed": solution.seed} | {n: v for n, v in solution.settings.items() if n not in SHOWN_ELSEWHERE}
-    if solution.missing:
-        shown |= {"not stored": ", ".join(solution.missing)}
+    if missing := solution.statement.missing:
+        shown |= {"not stored": ", ".join(missing)}
     shown["versions"] = f"jumpnet {__version__}, Python {platform.python_version()}, " + ", ".join(
         f"{package} {version(package)}" for package in VERSIONS
     )

@@ -26,7 +26,7 @@ from jumpnet.geometry.shape import Shape
 from jumpnet.reporting.curves import Curve, interface_curves
 from jumpnet.reporting.figures.lines import runs
 from jumpnet.reporting.grid import Grid, Plane, planes, unlabelled
-from jumpnet.reporting.quantities import flux_names, has_residual, is_judged
+from jumpnet.reporting.quantities import decided, flux_names, has_residual
 from jumpnet.solution import Solution
 
 RESOLUTION = {1: 1200, 2: 280, 3: 160}  # points along the longer side
@@ -63,12 +63,12 @@ class Blob:
 def parts_of(solution: Solution) -> tuple[Part, ...]:
     """The numbers shown of a solution: u, the components of the flux, and the signed errors and residual if known."""
     found: list[Part] = [(("u",), solution)]
-    if all(tensor is not None for tensor in solution.tensors):
+    if solution.statement.has_tensors:
         found.append((flux_names(solution.dim), solution.flux))
     if (exact := solution.exact) is not None:
         found.append((("error",), lambda x, p: solution(x, p) - piecewise_values(exact, x, p)))
-    if is_judged(solution):
-        found.append((("judged",), solution.verdict.error))
+    if (verdict := decided(solution)) is not None:
+        found.append((("judged",), verdict.error))
     if has_residual(solution):
         found.append((("residual",), solution.residual))
     return tuple(found)
