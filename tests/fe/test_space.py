@@ -15,7 +15,7 @@ from jumpnet.fe.meshing.proximity import narrow
 from jumpnet.fe.simplex import gauss
 from jumpnet.fe.small import determinant
 from jumpnet.fe.space import Space
-from jumpnet.judge.defects import Zero
+from jumpnet.judge.defects import Sources
 from jumpnet.judge.edges import singular_edges
 from jumpnet.judge.level import solved
 
@@ -61,9 +61,9 @@ def test_iterations_and_factors_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = jn.Problem(parts, A=[1.0, 1e3], jumps=jump, boundary=jn.Dirichlet("x1"))
     space = Space(first_mesh(problem, 0.5, 3), 2)
     monkeypatch.setattr(assembly, "DIRECT", 10**9)
-    factor = solved(problem, space, Zero(), None, 4)
+    factor = solved(problem, space, Sources.of(problem), None, 4)
     monkeypatch.setattr(assembly, "DIRECT", 10)
-    iterated = solved(problem, space, Zero(), None, 4)
+    iterated = solved(problem, space, Sources.of(problem), None, 4)
     assert iterated.system.levels is not None and factor.system.levels is None
     assert np.abs(iterated.unknowns - factor.unknowns).max() < 1e-7
 

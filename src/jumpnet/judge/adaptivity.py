@@ -13,7 +13,7 @@ from jumpnet.fe.meshing.edges import graded_edges
 from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.fe.space import Space
 from jumpnet.geometry.walls.corners import corners_of
-from jumpnet.judge.defects import Answer, Elements, Smooth
+from jumpnet.judge.defects import Answer, Elements, Smooth, Sources
 from jumpnet.judge.edges import singular_edges
 from jumpnet.judge.finding import Finding
 from jumpnet.judge.level import Level, solved
@@ -136,7 +136,8 @@ def judge_elements(
     vertices = (_singular_vertices if problem.dim == 2 else _on_edges)(problem, field.mesh)
     options = _patient(options, bool(vertices))
     analytic = field.mesh.dim == 2 and not vertices
-    found = settled(problem, _higher(field, vertices, options), options, tol, _mean(solution, problem), analytic)
+    spaces = _higher(field, Sources.of(problem) if problem.sources else None, vertices, options)
+    found = settled(problem, spaces, options, tol, _mean(solution, problem), analytic)
     return replace(found, singular=bool(vertices))
 
 
@@ -145,11 +146,13 @@ def _patient(options: JudgeOptions, singular: bool) -> JudgeOptions:
     return replace(options, change=max(options.change, options.singular_change)) if singular else options
 
 
-def _higher(field: Field, vertices: list[int], options: JudgeOptions) -> Iterator[tuple[Space, Answer]]:
-    """Spaces beyond that of elements, and the elements on their meshes."""
+def _higher(
+    field: Field, beside: Sources | None, vertices: list[int], options: JudgeOptions
+) -> Iterator[tuple[Space, Answer]]:
+    """Spaces beyond that of elements, and the elements on their meshes, beside the fields of point sources."""
     for more in range(1, 1 + options.higher):
         if not vertices:
-            yield Space(field.mesh, field.order + more), Elements(field)
+            yield Space(field.mesh, field.order + more), Elements(field, beside)
             continue
         order = field.order + more
         if field.mesh.dim == 3:  # layers and orders in turn: both at once are dear in space
@@ -158,7 +161,7 @@ def _higher(field: Field, vertices: list[int], options: JudgeOptions) -> Iterato
             mesh = field.mesh.as_origin().graded(vertices, min(more * BEYOND, MOST_LAYERS))
         yield (
             Space(mesh, order),
-            Elements(replace(field, mesh=mesh, values=mesh.prolonged(field.values, field.order))),
+            Elements(replace(field, mesh=mesh, values=mesh.prolonged(field.values, field.order)), beside),
         )
 
 

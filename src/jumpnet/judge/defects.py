@@ -31,7 +31,7 @@ from jumpnet.fe.small import solved
 from jumpnet.geometry import Shape
 from jumpnet.judge.cuts import CutDefects, cut_defects
 from jumpnet.models.frozen import Frozen
-from jumpnet.problem import Problem
+from jumpnet.problem import Problem, Supplement
 from jumpnet.solution import Solution
 
 # Points that a network is asked for are made up to a multiple of this, inside elements and on faces.
@@ -106,20 +106,35 @@ class Smooth:
         return cut_defects(self.solution, problem, float(np.median(mesh.size)) / 2)
 
 
-@dataclass(frozen=True)
-class Zero:
-    """The function that is zero, whose error is the solution."""
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """The fields of point sources in their pieces, and zero elsewhere; the error is the rest of the solution."""
 
+    fields: Supplement
     weak: ClassVar[bool] = False
 
+    @staticmethod
+    def of(problem: Problem) -> "Sources":
+        """The fields of a problem's sources; without any, the function that is zero."""
+        return Sources(Supplement(0.0, problem.sources))
+
     def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
-        return -pde.f, np.zeros(0)
+        # div(A grad u) is zero: the pieces of sources have a constant A.
+        return -pde.lam * self.value(mesh, xi) - pde.f, np.zeros(0)
 
     def value(self, mesh: Mesh, xi: Array) -> Array:
-        return np.zeros((len(mesh), len(xi)))
+        if not self.fields.singular:
+            return np.zeros((len(mesh), len(xi)))
+        x = mesh.points(xi)
+        return self.fields.functional(_flat(x), np.repeat(mesh.piece, len(xi)), 1.0, 0.0).reshape(x.shape[:2])
 
     def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
-        return np.zeros(x.shape[:2]), np.zeros(x.shape)
+        if not self.fields.singular:
+            return np.zeros(x.shape[:2]), np.zeros(x.shape)
+        flat, piece = _flat(x), np.repeat(mesh.piece[element], x.shape[1])
+        value = self.fields.functional(flat, piece, 1.0, 0.0)
+        slope = [self.fields.functional(flat, piece, 0.0, along) for along in np.eye(mesh.dim)]
+        return value.reshape(x.shape[:2]), np.stack(slope, axis=1).reshape(x.shape)
 
     def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
         return None
@@ -127,14 +142,21 @@ class Zero:
 
 @dataclass(frozen=True, eq=False)
 class Elements:
-    """An answer of finite elements, on the mesh that it is judged on; `beside` it, fields of point sources."""
+    """An answer of finite elements, on the mesh that it is judged on; `beside` it, fields of point sources.
+
+    Equations of the elements are taken in their weak form, those of the sources in their strong one.
+    """
 
     field: Field
-    beside: Smooth | None = None
+    beside: Sources | None = None
     weak: ClassVar[bool] = True
 
     def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
         return self.at(mesh, xi)
+
+    def strong_inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> Array:
+        """The residual of the part whose equations are taken in their strong form."""
+        return -pde.f if self.beside is None else self.beside.inside(mesh, xi, pde)[0]
 
     def at(self, mesh: Mesh, xi: Array) -> tuple[Array, Array]:
         """Values and gradients at reference points of all elements."""
@@ -149,10 +171,14 @@ class Elements:
             mine, xi = local == k, face_points(mesh.dim, int(k), count)[0]
             value[mine], gradient[mine] = self._at(mesh, xi, element[mine])
             value[mine] += np.sum((x[mine] - mesh.points(xi, element[mine])) * gradient[mine], axis=2)
-        if self.beside is None:
-            return value, gradient
-        more, slope = self.beside.on_face(mesh, element, local, x, count)
+        more, slope = self.strong_on_face(mesh, element, local, x, count)
         return value + more, gradient + slope
+
+    def strong_on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
+        """The part of the values and gradients whose equations are taken in their strong form."""
+        if self.beside is None:
+            return np.zeros(x.shape[:2]), np.zeros(x.shape)
+        return self.beside.on_face(mesh, element, local, x, count)
 
     def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
         return None
@@ -265,10 +291,11 @@ def _volume(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[V
     xi = gauss(mesh.dim, count)[0]
     pde = coefficients(problem, mesh, xi)
     value, gradient = answer.inside(mesh, xi, pde)
-    if not answer.weak:
+    if not isinstance(answer, Elements):
         return Volume(pde.A, pde.lam, value), value
     flux = -np.einsum("mqij,mqj->mqi", pde.A, gradient)
-    return Volume(pde.A, pde.lam, -pde.f - pde.lam * value, flux), np.zeros(pde.f.shape)
+    load = answer.strong_inside(mesh, xi, pde) - pde.lam * value
+    return Volume(pde.A, pde.lam, load, flux), np.zeros(pde.f.shape)
 
 
 def _flux(problem: Problem, piece: Array, x: Array, gradient: Array) -> Array:
@@ -328,12 +355,17 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
     wanted = (v - (ua - ub) if answer.weak else jump) + R * (known + (to_a - 0.5) * rest)
     contact = Contact(s, s * wanted - known - to_a * rest, -s * wanted + known - (1 - to_a) * rest)
     distance = np.sum((xa - here) * n, axis=2)
-    if answer.weak and np.any(np.abs(distance) > ON * size):
-        (more_a, along_a), (more_b, along_b) = (
-            _continued(problem, low, xa, n, -distance, ua, flux_a),
-            _continued(problem, high, xb, n, distance, ub, flux_b),
-        )
-        contact = Contact(s, contact.first + more_a, contact.second + more_b, (along_a, along_b))
+    if isinstance(answer, Elements):
+        strong_a = _flux(problem, low, xa, answer.strong_on_face(mesh, a, ka, xa, count)[1])
+        strong_b = _flux(problem, high, xb, answer.strong_on_face(mesh, b, kb, xb, count)[1])
+        of_a, of_b = np.sum(strong_a * n, axis=2), np.sum(strong_b * n, axis=2)
+        contact = Contact(s, contact.first + of_a, contact.second - of_b)
+        if np.any(np.abs(distance) > ON * size):
+            (more_a, along_a), (more_b, along_b) = (
+                _continued(problem, low, xa, n, -distance, ua, flux_a - strong_a),
+                _continued(problem, high, xb, n, distance, ub, flux_b - strong_b),
+            )
+            contact = Contact(s, contact.first + more_a, contact.second + more_b, (along_a, along_b))
     # What is asked for is the flux of u without that of u_h.
     qa, qb = (qa, qb) if answer.weak else (0.0, 0.0)
     first, second = known + to_a * rest - qa - s * wanted, known - (1 - to_a) * rest - qb - s * wanted
@@ -395,12 +427,14 @@ def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Ou
     value, outflow = np.where(fixed, g - u, 0.0), np.where(fixed, 0.0, g - alpha * u - q)
     load = np.where(fixed, stiff * value, outflow)
     through = load
-    distance, along = np.sum((x - points.x) * n, axis=2) if answer.weak else np.zeros_like(q), None
-    if answer.weak:
-        load = load + q
-    if np.any(np.abs(distance) > ON * size):
-        more, along = _continued(problem, piece, x, n, distance, u, flux)
-        load = load + more
+    distance, along = np.zeros_like(q), None
+    if isinstance(answer, Elements):
+        distance = np.sum((x - points.x) * n, axis=2)
+        weak = flux - _flux(problem, piece, x, answer.strong_on_face(mesh, element, local, x, count)[1])
+        load = load + np.sum(weak * n, axis=2)
+        if np.any(np.abs(distance) > ON * size):
+            more, along = _continued(problem, piece, x, n, distance, u, weak)
+            load = load + more
     missed = np.where(fixed, distance**2 / size * np.sum(n * gradient, axis=2), 0.0)
     return Outer(np.where(fixed, stiff, alpha), load, along), OnBoundary(
         value, outflow / k, through, number.reshape(shape[:2]), missed

@@ -88,3 +88,27 @@ def test_budgets():
     assert Budget(spend=1.0).forbids(level(0.6, 0.6), False)
     assert not Budget(spend=1.0).forbids(level(0.6, 0.6), True)
     assert not Budget(spend=1.0).forbids(level(9.0, 0.1), False), "a busy machine is no reason for another method"
+
+
+def test_a_point_source_beside_a_disk():
+    """By images: one in the disk with (1 - k)/(1 + k) of the source, the opposite at its centre."""
+    k, R, at = 100.0, 0.3, np.array([0.36, 0.0])
+    part, image = (1 - k) / (1 + k), R**2 / (at @ at) * at
+
+    def log(x, center):
+        return -np.log(np.linalg.norm(x - center, axis=1)) / (2 * np.pi)
+
+    def outside(x):
+        return log(x, at) + part * (log(x, image) - log(x, np.zeros(2)))
+
+    def inside(x):
+        return (1 + part) * log(x, at) + part * (np.log(R) - np.log(R / at[0])) / (2 * np.pi)
+
+    parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0, 0), R)])
+    sources = [jn.PointSource(at.tolist(), 1.0)]
+    problem = jn.Problem(parts, A=[1.0, k], boundary=jn.Dirichlet(outside), sources=sources)
+    solution = jn.solve(problem, method="fem", tol=1e-5)
+    x, piece = parts.sample_interior(2000, seed=1)
+    error = np.sqrt(np.mean((solution(x, piece) - np.where(piece == 0, outside(x), inside(x))) ** 2))
+    assert solution.status is Status.CONVERGED
+    assert error <= solution.estimate and 0.5 < solution.verdict.rms / error < 2

@@ -25,12 +25,11 @@ from jumpnet.fe.meshing.fitting import fitted
 from jumpnet.fe.small import least_eigenvalue
 from jumpnet.fe.space import Space
 from jumpnet.judge.adaptivity import MOST_LAYERS, graded_vertices
-from jumpnet.judge.defects import Answer, Elements, Smooth, Zero, coefficients, on_surfaces
+from jumpnet.judge.defects import Elements, Sources, coefficients, on_surfaces
 from jumpnet.judge.edges import singular_edges
 from jumpnet.judge.level import Level, solved, up_to_a_constant
 from jumpnet.optim import Record, Status
-from jumpnet.problem import Problem, Supplement
-from jumpnet.rows import Sites
+from jumpnet.problem import Problem
 from jumpnet.solution import Diagnostics, MeshSize, Solution
 
 # Elements along the longest side of the domain at first.
@@ -68,18 +67,6 @@ SLOW, PATIENCE = 0.7, 3
 Report = Callable[[Record, float], None]
 # The largest root mean square error that will do, for a solution of a given variation and size.
 Enough = Callable[[float, float], float]
-
-
-@dataclass(frozen=True)
-class Nothing:
-    """The function that is zero."""
-
-    inputs: int
-    size: int = 1
-
-    def functionals(self, sites: Sites) -> Float[np.ndarray, "sites functions"]:
-        """Zero at every site."""
-        return np.zeros((len(sites), 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,12 +232,7 @@ def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
 
     Values on the boundary and at interfaces are met by a penalty, up to 1e-5; corrections take that to rounding.
     """
-    answer: Answer = Zero()
-    if problem.sources:
-        nothing = [Nothing(problem.dim)] * problem.partition.size
-        zero = as_solution(problem, nothing, Diagnostics(Status.STALLED, "zero", 0.0))
-        singular = replace(zero.representation, supplement=Supplement(0.0, problem.sources))
-        answer = Smooth(replace(zero, representation=singular))
+    answer = Sources.of(problem)
     level = solved(problem, space, answer, None if problem.mean is None else 0.0, space.order + GAUSS[problem.dim])
     level = _corrected(problem, level, answer)
     e = level.sampled()
@@ -261,7 +243,7 @@ def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
     return Stage(level, size, float(np.sqrt(max(square - total**2, 0.0))), change)
 
 
-def _corrected(problem: Problem, level: Level, beside: Answer) -> Level:
+def _corrected(problem: Problem, level: Level, beside: Sources) -> Level:
     """Without a part of 1e-5 that the penalty has left: the error is solved for with the same factors, twice."""
     total = np.zeros(level.space.size)
     for _ in range(CORRECTIONS):
@@ -271,13 +253,12 @@ def _corrected(problem: Problem, level: Level, beside: Answer) -> Level:
     return level
 
 
-def _left_on_faces(problem: Problem, level: Level, beside: Answer) -> Float[np.ndarray, " unknowns"]:
+def _left_on_faces(problem: Problem, level: Level, beside: Sources) -> Float[np.ndarray, " unknowns"]:
     """The weak residual of a solution of penalised equations: what they leave inside elements, they lack on faces."""
     mesh = level.space.mesh
     contact, outer = level.defects.contact, level.defects.outer
-    (inner, _), (outside, _) = on_surfaces(
-        problem, mesh, level.count, Elements(level.field, beside if isinstance(beside, Smooth) else None)
-    )
+    answer = Elements(level.field, beside if problem.sources else None)
+    (inner, _), (outside, _) = on_surfaces(problem, mesh, level.count, answer)
     pull = contact.stiffness * (level.trace(mesh.interfaces, 0) - level.trace(mesh.interfaces, 1))
     rest = outer.load - outer.alpha * level.trace(mesh.boundary, 0)
     first, second = inner.first - contact.first + pull, inner.second - contact.second - pull

@@ -3,6 +3,7 @@
 import time
 
 import numpy as np
+from scipy.spatial import KDTree
 
 from jumpnet.errors import GeometryError
 from jumpnet.fe.mesh import Mesh
@@ -11,11 +12,12 @@ from jumpnet.fe.meshing.curving import curved as curved_by_levels
 from jumpnet.fe.meshing.fitting import fitted
 from jumpnet.fe.meshing.implicit import implicit_mesh
 from jumpnet.fe.meshing.mesher import PATIENCE, MeshingError, apart
-from jumpnet.fe.meshing.proximity import narrow
+from jumpnet.fe.meshing.proximity import LEAST, narrow
 from jumpnet.fe.meshing.shapes import has_solid
 from jumpnet.fe.simplex import gauss
 from jumpnet.fe.small import determinant, least_eigenvalue
 from jumpnet.geometry import Ball, Ellipsoid, Partition
+from jumpnet.geometry.partition.interface_detection import Trace
 from jumpnet.problem import Problem
 from jumpnet.problem.resolution import survey
 
@@ -46,7 +48,7 @@ def first_mesh(problem: Problem, size: float, order: int, seconds: float = np.in
     parts = problem.partition
     kinds = {name: condition.kind for name, condition in problem.boundary.items()}
     axes = [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
-    why, finer = "", _finer(problem, size) + _of_waves(problem, size)
+    why, finer = "", _finer(problem, size) + _of_waves(problem, size) + _of_sources(problem, size)
     if problem.dim == 3 and not all(has_solid(shape) for shape in parts.pieces):
         return _of_levels(parts, size, axes, finer)
     paths = drawn(parts)
@@ -117,6 +119,20 @@ def _of_waves(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]:
             small = np.flatnonzero(allowed < size)
             found += zip(x[piece == l][waves][small], allowed[small].tolist(), strict=True)
     return found
+
+
+def _of_sources(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]:
+    """The walls next to point sources, and how large elements may be there.
+
+    The field of a source is subtracted in closed form. What it leaves on a wall changes over the distance to it.
+    """
+    if not problem.sources:
+        return []
+    walls = Trace.join(problem.partition._walls.pilot).points
+    at = np.array([source.x for source in problem.sources], float)
+    away, nearest = KDTree(walls).query(at)
+    least = LEAST[problem.dim] * size
+    return [(walls[k], max(float(d), least)) for k, d in zip(nearest, away, strict=True) if d < size]
 
 
 def _lacking(parts: Partition, mesh: Mesh) -> str:
