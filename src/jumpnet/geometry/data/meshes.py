@@ -25,6 +25,8 @@ FINER = 1.5
 """Cells to an edge; balls and ellipsoids come out best with 1.5 of them and a blur of one edge."""
 MARGIN = 8
 """Cells around the surface."""
+REACH = 8.0
+"""Widths of the blur, twice over, beyond which nothing changes the surface (the filter ends at four widths)."""
 
 
 @within_budget("a surface mesh")
@@ -74,8 +76,8 @@ def smooth_surface(body: Mesh) -> LevelSet:
     origin = 0.5 * (lower + upper) - 0.5 * h * (counts - 1)
     axes = [o + h * np.arange(n) for o, n in zip(origin, counts, strict=True)]
     nodes = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
-    distance = body.level(nodes).reshape(counts)
     width = max(0.5, edge / h)
+    distance = _far(body.level_near(nodes, (REACH * width + 4.0) * h).reshape(counts), h)
     once = gaussian_filter(distance, width, mode="nearest")
     sharp = 2.0 * once - gaussian_filter(once, width, mode="nearest")
     where = tuple(origin.tolist()), (h, h, h)
@@ -84,6 +86,18 @@ def smooth_surface(body: Mesh) -> LevelSet:
     field = GridField(spline_coefficients([sharp - shift]), *where)
     bounds = lower - 2.0 * h, upper + 2.0 * h
     return LevelSet(field, bounds=(bounds[0].tolist(), bounds[1].tolist()))
+
+
+def _far(distance: Floats, h: float) -> Floats:
+    """Distances on a grid, with those that are nan continued: only their signs matter."""
+    from scipy.ndimage import distance_transform_edt
+
+    missing = np.isnan(distance)
+    if not missing.any():
+        return distance
+    away, nearest = distance_transform_edt(missing, sampling=h, return_indices=True)  # pyright: ignore[reportGeneralTypeIssues]
+    known = distance[tuple(nearest)]
+    return known + np.sign(known) * np.asarray(away)
 
 
 def _largest_angle(body: Mesh) -> float:
