@@ -7,6 +7,7 @@ right for every closed surface (Baerentzen and Aanaes, 2005).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -96,6 +97,23 @@ class Mesh(Shape):
         of = self._kernel.components
         corners = self.vertices[self.faces]
         return tuple(TrianglePatch(corners[of == k], self._kernel.normals[of == k]) for k in range(of.max() + 1))
+
+    def components(self) -> list[Mesh | None]:
+        """A body for each connected surface; None for those that are turned inwards, as cavities are."""
+        return [self._component(k) for k in range(self._kernel.components.max() + 1)]
+
+    def _component(self, k: int) -> Mesh | None:
+        faces = self.faces[self._kernel.components == k]
+        used = np.unique(faces)
+        vertices, faces = self.vertices[used], np.searchsorted(used, faces)
+        return Mesh(vertices, faces) if _Surface(vertices, faces).volume > 0.0 else None
+
+    @classmethod
+    def together(cls, parts: Sequence[Mesh]) -> Mesh:
+        """One body of several."""
+        starts = np.cumsum([0, *(len(part.vertices) for part in parts[:-1])])
+        faces = [part.faces + start for part, start in zip(parts, starts, strict=True)]
+        return cls(np.concatenate([part.vertices for part in parts]), np.concatenate(faces))
 
     def spec(self) -> dict[str, Any]:
         return {"shape": "mesh", "vertices": self.vertices.tolist(), "faces": self.faces.tolist()}

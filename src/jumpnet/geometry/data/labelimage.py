@@ -193,8 +193,7 @@ def _grey(pixels: np.ndarray) -> np.ndarray:
         return pixels[..., 0]
     colours = len(np.unique(pixels.reshape(-1, pixels.shape[-1]), axis=0))
     raise GeometryError(
-        f"it has {colours} colours; save labels as greyscale or with a palette "
-        "(in GIMP: Image, Mode, Indexed)."
+        f"it has {colours} colours; save labels as greyscale or with a palette (in GIMP: Image, Mode, Indexed)."
     )
 
 
