@@ -14,7 +14,7 @@ from jumpnet.engines.trefftz.trial_space import BasisBlock
 from jumpnet.fields.scalar import ConstantField
 from jumpnet.geometry.checks import Bounds
 from jumpnet.linalg.threads import one_blas_thread
-from jumpnet.models.polynomials import Legendre
+from jumpnet.models.families.polynomials import Legendre
 from jumpnet.problem import Problem
 from jumpnet.problem.resolution import survey
 from jumpnet.rows import Sites

@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 from jumpnet.engines.seeds import check_trials
+from jumpnet.engines.trefftz.enrichments import ENRICHMENTS
 from jumpnet.errors import ModelError
 from jumpnet.models import FrozenModel
 from jumpnet.optim import Direct
-
-# The names of the enrichments (the package `enrichments` has one file for each), in the order of their proposals.
-ENRICHMENTS = ("multipoles", "bessel", "aaa", "corners")
 
 
 @dataclass(frozen=True)
@@ -23,8 +21,8 @@ class Trefftz:
         refinements: Steps of iterative refinement after a factorisation by QR.
         trials: The number of seeds (from `seed` on) to solve with; the answer with the smallest estimate is returned.
         enrichments: Which functions the trial space may have beside polynomials and harmonic functions, in the order in
-            which they are asked: "multipoles" about holes, "bessel" (I and K, for constant lam > 0), "aaa" (poles
-            beyond smooth walls), "corners" (singular functions).
+            which they are asked: names of the registry `jumpnet.engines.trefftz.enrichments.ENRICHMENTS`, by default
+            all of them (docs: "The Trefftz engine", "Which functions").
         images: Whether multipoles have images in straight walls and in each other.
         most_holes: A piece with more holes, and corners of holes, is split into one cell for each of them (heuristic).
         first_degree: The degree of polynomials and harmonic functions in the first space; smooth pieces need about
@@ -52,7 +50,7 @@ class Trefftz:
     cutoff: float = 1e-14
     refinements: int = 0
     trials: int = 1
-    enrichments: tuple[str, ...] = ENRICHMENTS
+    enrichments: tuple[str, ...] = tuple(ENRICHMENTS)
     images: bool = True
     most_holes: int = 16
     first_degree: int = 6

@@ -11,8 +11,8 @@ from jaxtyping import Int
 
 from jumpnet.charts import Affine
 from jumpnet.geometry.cells.power_diagram import PowerDiagram
+from jumpnet.models.families.polynomials import Legendre
 from jumpnet.models.frozen import Features
-from jumpnet.models.polynomials import Legendre
 
 # Cuts are given an accuracy of exp(-PER_DEGREE * degree). More polynomials cost time and did not lower the held-out
 # residuals of 100 disks (benchmarks/many.py).

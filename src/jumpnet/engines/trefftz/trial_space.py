@@ -13,10 +13,14 @@ from jumpnet.charts import Chart
 from jumpnet.engines.trefftz import traces
 from jumpnet.geometry.cells.power_diagram import PowerDiagram
 from jumpnet.models import Frozen
-from jumpnet.models.families import Family, Powers, Products, Ridges, Solid
+from jumpnet.models.families import Family
+from jumpnet.models.families.harmonic import Powers
+from jumpnet.models.families.polynomials import Combination, Legendre
+from jumpnet.models.families.products import Products
+from jumpnet.models.families.ridges import Ridges
+from jumpnet.models.families.solid import Solid
+from jumpnet.models.families.wedges import BranchCutPotential, Wedge
 from jumpnet.models.frozen import Features
-from jumpnet.models.polynomials import Combination, Legendre
-from jumpnet.models.wedges import BranchCutPotential, Wedge
 from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ON_CUTS, ConditionKey, Kind
 
 # The outside of the domain, where a piece is meant.
@@ -25,11 +29,11 @@ OUTSIDE = -1
 LARGEST = 1500
 
 
-class Strings(Protocol):
-    """A sequence of sets of poles of increasing size."""
+class ExactFunctions(Protocol):
+    """Sets, of increasing size, of functions that solve a piece's equation without its source."""
 
     def count(self, wanted: int) -> int:
-        """The size of the smallest set with at least the wanted number of poles, or of the largest set."""
+        """The size of the smallest set of at least the wanted size, or of the largest set."""
         ...
 
     def family(self, count: int) -> Family:
@@ -44,9 +48,8 @@ class BasisBlock:
     `kind` is "legendre" (polynomials), "harmonic", "products" (of poles and polynomials), "ridges" (random ones of
     size `scale`, as many as the degree), "particular" (one polynomial with known `weights`, a particular
     solution), "corner" (powers about a corner, the first of `powers`, as many as the degree; those with an `opening`
-    have a branch cut along a segment), "poles" (simple ones at `strings`, as many as the degree or a few more) or
-    "bessel" (`strings` up to an order).
-    Charts of the piece's own coordinates have growing harmonic functions, charts about a pole decaying ones. `pieces`
+    have a branch cut along a segment), or one that an enrichment names: the functions are then those of `exact`, and
+    the degree is the size of the set. Charts of the piece's own coordinates have growing harmonic functions, charts about a pole decaying ones. `pieces`
     are those on whose interfaces with this piece the block matters most, None for all of them and the outer boundary.
     `cell` is the piece itself, where that is not cut.
     """
@@ -62,7 +65,7 @@ class BasisBlock:
     weights: tuple[float, ...] = ()
     powers: tuple[complex, ...] = ()
     opening: float = 0.0
-    strings: Strings | None = None
+    exact: ExactFunctions | None = None
 
     @property
     def place(self) -> tuple[float, ...]:
@@ -73,7 +76,7 @@ class BasisBlock:
     @property
     def solves(self) -> bool:
         """Whether the functions solve the equation inside the piece, but for a source."""
-        return self.kind in ("harmonic", "corner", "poles", "bessel")
+        return self.kind in ("harmonic", "corner") or self.exact is not None
 
     @property
     def family(self) -> Family:
@@ -88,8 +91,8 @@ class BasisBlock:
             powers, imaginary = (tuple(block.tolist()) for block in (np.real(known), np.imag(known)))
             imaginary = imaginary if any(imaginary) else ()
             return BranchCutPotential(powers, imaginary, self.opening) if self.opening else Wedge(powers, imaginary)
-        if self.strings is not None:
-            return self.strings.family(self.degree)
+        if self.exact is not None:
+            return self.exact.family(self.degree)
         if self.kind == "ridges":
             return Ridges(dim, self.degree, self.scale, seed=self.piece)
         if self.kind == "legendre":
@@ -109,8 +112,8 @@ class BasisBlock:
         if self.kind == "particular":
             return self
         degree = self.degree + max(1, ceil(stride * max(2, self.degree // 3)))
-        if self.strings is not None:
-            degree = self.strings.count(degree)
+        if self.exact is not None:
+            degree = self.exact.count(degree)
         more = replace(self, degree=min(degree, len(self.powers)) if self.kind == "corner" else degree)
         return more if more.family.size <= LARGEST else self
 

@@ -21,7 +21,7 @@ from jumpnet.engines.trefftz.reflections import mirrors
 from jumpnet.engines.trefftz.trial_space import OUTSIDE, BasisBlock, TrialSpace
 from jumpnet.geometry.walls.rings import Ring, rings_of
 from jumpnet.linalg.threads import one_blas_thread
-from jumpnet.models.poles import Poles
+from jumpnet.models.families.poles import Poles
 from jumpnet.problem import Problem
 from jumpnet.rows import BETWEEN_PIECES, ConditionKey
 
@@ -124,8 +124,8 @@ def poles_beyond(space: TrialSpace, problem: Problem) -> list[BasisBlock]:
         for piece, other in ((ring.inside, ring.outside), (ring.outside, ring.inside)):
             if piece != OUTSIDE and types[piece].harmonic:
                 chart, shape = _seen_from(problem, ring, piece, shapes)
-                strings = PolesBeyond(ring, shape, piece == ring.outside)
-                more.append(BasisBlock(piece, piece, chart, "poles", strings.begin(), True, (other,), strings=strings))
+                poles = PolesBeyond(ring, shape, piece == ring.outside)
+                more.append(BasisBlock(piece, piece, chart, "poles", poles.begin(), True, (other,), exact=poles))
     mirrored = [image for block in space.blocks if _drawn_out(block) for image in _mirrored(problem, block)]
     return [*more, *mirrored] if more else []
 
@@ -166,9 +166,9 @@ def near_poles(problem: Problem, space: TrialSpace, points: Points, rng: np.rand
     """Additional points on walls near poles, where evenly spread points do not resolve them."""
     needed: dict[Ring, np.ndarray] = {}
     for block in space.blocks:
-        if isinstance(block.strings, PolesBeyond):
-            ring = block.strings.ring
-            needed[ring] = block.strings.points(block.degree) + needed.get(ring, 0.0)
+        if isinstance(block.exact, PolesBeyond):
+            ring = block.exact.ring
+            needed[ring] = block.exact.points(block.degree) + needed.get(ring, 0.0)
     if not needed:
         return None
     measure = {interface.pair: interface.measure for interface in problem.partition.interfaces}

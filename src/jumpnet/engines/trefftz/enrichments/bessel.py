@@ -15,9 +15,9 @@ from jumpnet.charts.choice import charts_of_hole
 from jumpnet.engines.trefftz.operator_type import own_chart
 from jumpnet.engines.trefftz.trial_space import BasisBlock, TrialSpace
 from jumpnet.fields.scalar import ConstantField
-from jumpnet.models.bessel import Bessel
 from jumpnet.models.families import Family
-from jumpnet.models.spherical_bessel import SphericalBessel
+from jumpnet.models.families.bessel import Bessel
+from jumpnet.models.families.spherical_bessel import SphericalBessel
 from jumpnet.problem import Problem
 from jumpnet.rows import ConditionKey
 
@@ -79,14 +79,14 @@ def bessel_blocks(problem: Problem) -> Iterator[BasisBlock]:
         if strength <= 0 or not SLOWEST[dim] <= _rate(own, A, strength) <= FASTEST:
             continue
         growing = BesselFunctions(_rate(own, A, strength), dim=dim)
-        yield BasisBlock(piece, piece, own, "bessel", FIRST_ORDERS, strings=growing)
+        yield BasisBlock(piece, piece, own, "bessel", FIRST_ORDERS, exact=growing)
         for hole in parts.holes(piece):
             for chart in charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x)):
                 assert isinstance(chart, Slit | Pole)
                 radius = chart.axes_sum / 2 if isinstance(chart, Slit) else chart.radius
                 about = Affine((piece,), chart.center, chart.transform, radius)
                 decaying = BesselFunctions(_rate(about, A, strength), decaying=True, dim=dim)
-                yield BasisBlock(piece, piece, about, "bessel", FIRST_ORDERS, True, hole.pieces, strings=decaying)
+                yield BasisBlock(piece, piece, about, "bessel", FIRST_ORDERS, True, hole.pieces, exact=decaying)
 
 
 def _rate(chart: Affine, A: np.ndarray, lam: float) -> float:

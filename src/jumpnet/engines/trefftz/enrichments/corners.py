@@ -20,7 +20,7 @@ from jumpnet.engines.trefftz.singular_exponents import Sector, exponents
 from jumpnet.engines.trefftz.trial_space import OUTSIDE, BasisBlock, TrialSpace
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.walls.corners import Corner, corners_of
-from jumpnet.models.wedges import WHOLE
+from jumpnet.models.families.wedges import WHOLE
 from jumpnet.problem import Problem
 from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ConditionKey
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ive, kve
 
-from jumpnet.models.polynomials import Matrix
+from jumpnet.models.families.registry import Matrix, saved_as
 from jumpnet.rows import Sites
 
 # d/dy1 and d/dy2 by d/dy1 + i d/dy2 and d/dy1 - i d/dy2.
 LADDER = np.array([[0.5, 0.5], [-0.5j, 0.5j]])
 
 
+@saved_as("bessel")
 @dataclass(frozen=True)
 class Bessel:
     """Re and Im of B_n(rate r) exp(i n t), n = 0..degree, divided by B_n(rate): of size one at r = 1.
