@@ -49,8 +49,9 @@ class BasisBlock:
     size `scale`, as many as the degree), "particular" (one polynomial with known `weights`, a particular
     solution), "corner" (powers about a corner, the first of `powers`, as many as the degree; those with an `opening`
     have a branch cut along a segment), or one that an enrichment names: the functions are then those of `exact`, and
-    the degree is the size of the set. Charts of the piece's own coordinates have growing harmonic functions, charts about a pole decaying ones. `pieces`
-    are those on whose interfaces with this piece the block matters most, None for all of them and the outer boundary.
+    the degree is the size of the set. Charts of the piece's own coordinates have growing harmonic functions, charts
+    about a pole decaying ones. `pieces` are those on whose interfaces with this piece the block matters most, None for
+    all of them and the outer boundary.
     `cell` is the piece itself, where that is not cut.
     """
 
