@@ -7,10 +7,12 @@ from jumpnet.engines.trefftz.enrichments.bessel import ModifiedBessel
 from jumpnet.engines.trefftz.enrichments.corners import Corners
 from jumpnet.engines.trefftz.enrichments.multipoles import Multipoles
 from jumpnet.engines.trefftz.enrichments.protocol import Enrichment
+from jumpnet.engines.trefftz.enrichments.waves import FourierBessel
 
 ENRICHMENTS: Mapping[str, Enrichment] = {
     "multipoles": Multipoles(),
     "bessel": ModifiedBessel(),
+    "waves": FourierBessel(),
     "aaa": PolesByRationalApproximation(),
     "corners": Corners(),
 }
