@@ -1,4 +1,4 @@
-"""What the Trefftz engine may be told."""
+"""Options of the Trefftz engine."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from jumpnet.optim import Direct
 
 @dataclass(frozen=True)
 class Trefftz:
-    """Functions made for the problem, by linear least squares: `jn.solve(problem, method=jn.Trefftz(...))`.
+    """A Trefftz method by linear least squares: `jn.solve(problem, method=jn.Trefftz(...))`.
 
     Args:
         basis: `jn.models.Polynomials(...)`, `Harmonics(...)` or `RandomFeatures(...)`: solve once with these functions;
@@ -30,13 +30,14 @@ class Trefftz:
         unknowns: The largest trial space of whole pieces; beyond it algebraic convergence is not worth its cost.
         unknowns_of_cells: The same where a piece is split into cells (400 disks have 90,000: benchmarks/many.py).
         levels: The most trial spaces that are solved.
-        stagnation: p-refinement that leaves more than this part of the residual stagnates: then the enrichments propose
-            blocks, which are accepted if they leave less than this part per level that they cost (heuristic).
+        stagnation: p-refinement stagnates if more than this part of the residual remains. Then the enrichments propose
+            blocks, which are accepted if at most this part remains per unit of their cost, in levels (heuristic).
         oversampling: Equations for each unknown. With fewer than two, residuals are small at the points only.
         safety: The factor of the error estimate (benchmarks/estimates.py).
-        saturation: A space shows the error of another if its residual is at most this part of the other's.
-        memory: The weight of a reliability constant (error per unit of residual) that a former space showed is
-            multiplied by this factor with every further space (heuristic).
+        saturation: The difference between two spaces counts as the error of the former if the residual of the latter is
+            at most this part of the former's (saturation assumption).
+        memory: The reliability constant (error per unit of residual) measured on a former space is multiplied by this
+            factor with every further space (heuristic).
 
     Example:
         >>> import jumpnet as jn

@@ -23,9 +23,9 @@ from jumpnet.models.families.wedges import BranchCutPotential, Wedge
 from jumpnet.models.frozen import Features
 from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ON_CUTS, ConditionKey, Kind
 
-# The outside of the domain, where a piece is meant.
+# The number of the outside of the domain, in place of that of a piece.
 OUTSIDE = -1
-# No piece gets more functions than this from one chart.
+# The most functions of one block (heuristic).
 LARGEST = 1500
 
 
@@ -70,13 +70,13 @@ class BasisBlock:
 
     @property
     def place(self) -> tuple[float, ...]:
-        """Where functions about a point have it."""
+        """The centre of the chart, for functions about a point."""
         chart: Any = self.chart
         return tuple(np.asarray(chart.center).tolist())
 
     @property
     def solves(self) -> bool:
-        """Whether the functions solve the equation inside the piece, but for a source."""
+        """Whether the functions solve the piece's equation without its source."""
         return self.kind in ("harmonic", "corner") or self.exact is not None
 
     @property
@@ -103,13 +103,13 @@ class BasisBlock:
         return Solid(self.degree, exterior=self.pole)
 
     def in_cell(self, cell: int, near: set[int]) -> "BasisBlock":
-        """Functions of a whole piece as those of a cell; what is not in or at the cell matters on its cuts only."""
+        """A block of a whole piece as one of a cell: pieces that are not near the cell are removed."""
         chart: Any = self.chart
         pieces = tuple(label for label in self.pieces or () if label in near)
         return replace(self, cell=cell, chart=replace(chart, cells=(cell,)), pieces=pieces)
 
     def grown(self, stride: float = 1.0) -> "BasisBlock":
-        """With a degree about a third higher (times `stride`); the same block where it is as large as it may be."""
+        """The block with a degree about a third higher (times `stride`); unchanged if it would become too large."""
         if self.kind == "particular":
             return self
         degree = self.degree + max(1, ceil(stride * max(2, self.degree // 3)))
@@ -121,7 +121,7 @@ class BasisBlock:
 
 @dataclass(frozen=True)
 class Places:
-    """Where some families of equations hold: inside pieces, at the boundary, on cuts, between pieces, or at points."""
+    """Where marked conditions hold: inside pieces, on the boundary, on cuts, between pieces, or at data points."""
 
     inside: set[int]
     boundary: bool
@@ -147,7 +147,7 @@ class Places:
         return found
 
     def concern(self, block: BasisBlock) -> bool:
-        """Whether more functions of the block may lower the residual there."""
+        """Whether a higher degree of the block may lower the residuals of these conditions."""
         if (block.piece in self.inside and not block.solves) or (block.piece in self.at_points and not block.pole):
             return True
         if (block.piece, block.cell) in self.cuts:
@@ -160,21 +160,21 @@ class Places:
 
 @dataclass(frozen=True)
 class TrialSpace:
-    """The features of all cells, which pieces solve their equation exactly, and the cells, where pieces are cut."""
+    """The blocks of all cells, whether those of each piece solve its equation, and the cells of a split piece."""
 
     blocks: tuple[BasisBlock, ...]
     exact: tuple[bool, ...]
     cells: PowerDiagram | None = None
 
     @property
-    def answered(self) -> list[bool]:
-        """Which pieces have harmonic functions, and polynomials only to answer a source."""
+    def has_particular_solution(self) -> list[bool]:
+        """Which pieces have harmonic functions, and polynomials only as a particular solution for the source."""
         harmonic = {block.piece for block in self.blocks if block.kind == "harmonic" and not block.pole}
         return [piece in harmonic and not exact for piece, exact in enumerate(self.exact)]
 
     @property
     def network(self) -> Frozen:
-        """The features as a model."""
+        """The trial space as a model with frozen features."""
         count = len(self.exact) if self.cells is None else self.cells.size
         of_cell: list[list[tuple[Chart, Family]]] = [[] for _ in range(count)]
         for block in self.blocks:
@@ -196,7 +196,7 @@ class TrialSpace:
 
     @property
     def points_on_cuts(self) -> Int[np.ndarray, " cuts"]:
-        """How many points each cut between holes needs: a cell's own functions and poles beside it have no others."""
+        """The number of points on each cut between holes, which alone determine a cell's functions and poles beside it."""
         cells = self.cells
         assert isinstance(cells, PowerDiagram)
         inside = {
@@ -209,7 +209,7 @@ class TrialSpace:
         return traces.points(cells, self.polynomials_on_cuts, unknowns)
 
     def with_blocks(self, more: Sequence[BasisBlock]) -> "TrialSpace":
-        """The same space with more functions."""
+        """The space with further blocks."""
         return replace(self, blocks=(*self.blocks, *more)) if more else self
 
     def of(self, cell: int) -> Iterator[BasisBlock]:
@@ -217,7 +217,7 @@ class TrialSpace:
         return (block for block in self.blocks if block.cell == cell)
 
     def grown(self, keys: Sequence[ConditionKey], stride: float = 1.0) -> "TrialSpace":
-        """With more functions wherever they may lower the residual of one of the conditions."""
+        """The space with higher degrees wherever that may lower the residual of a marked condition."""
         places = Places.of(keys)
         grown = (block.grown(stride) if places.concern(block) else block for block in self.blocks)
         return replace(self, blocks=tuple(grown))

@@ -1,4 +1,4 @@
-"""Enrichments of the trial space, one file each; they are asked in this order."""
+"""Enrichments of the trial space, one file each, in the order in which the adaptive loop asks them."""
 
 from collections.abc import Mapping
 

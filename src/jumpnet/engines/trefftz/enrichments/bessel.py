@@ -22,14 +22,14 @@ from jumpnet.models.families.spherical_bessel import SphericalBessel
 from jumpnet.problem import Problem
 from jumpnet.rows import ConditionKey
 
-# From this many decay lengths in half the diagonal of a piece on, in the plane and in space: with fewer, polynomials
-# follow, and the functions would only add unknowns (heuristic, not measured). In space polynomials are many more.
+# The functions are used if half the diagonal of a piece has at least this many decay lengths, in the plane and in
+# space: with fewer, polynomials resolve the solution. In space polynomials are many more (heuristic).
 SLOWEST = {2: 8.0, 3: 0.5}
-# exp(-rate) must not underflow across a piece.
+# The largest rate: exp(-rate) must not underflow across a piece.
 FASTEST = 500.0
-# Orders beyond those that the rate makes relevant: I_n and K_n of higher order overflow.
+# The highest order is the rate plus this: I_n and K_n of higher order overflow.
 MOST_ORDERS = 60
-# In space, where powers r^l must not underflow at the origin.
+# The highest degree in space: r^l must not underflow at the origin.
 MOST_DEGREE = 30
 FIRST_ORDERS = 6
 
@@ -43,7 +43,7 @@ class BesselFunctions:
     dim: int = 2
 
     def count(self, wanted: int) -> int:
-        """The order that is taken where so high a one is wanted."""
+        """The wanted order, or the highest that can be represented."""
         return min(wanted, MOST_ORDERS + int(self.rate) if self.dim == 2 else MOST_DEGREE)
 
     def family(self, count: int) -> Family:
@@ -62,7 +62,7 @@ class ModifiedBessel:
         return list(bessel_blocks(problem))
 
     def propose(self, problem: Problem, space: TrialSpace, marked: Sequence[ConditionKey]) -> Sequence[BasisBlock]:
-        """None: they are there from the start."""
+        """None: the first space has them."""
         return ()
 
 

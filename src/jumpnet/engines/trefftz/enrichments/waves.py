@@ -2,7 +2,7 @@
 holes (Fourier-Bessel expansions).
 
 Solutions of div(A grad u) = lam u are waves of length 2 pi sqrt(A/|lam|). Polynomials need several degrees for each
-wave across the piece, these functions solve the equation exactly.
+wave across the piece; these functions solve the equation exactly.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ class WaveFunctions:
     singular: bool = False
 
     def count(self, wanted: int) -> int:
-        """The order that is taken where so high a one is wanted."""
+        """The wanted order, or the highest that can be represented."""
         return min(wanted, MOST_ORDERS + int(self.rate))
 
     def family(self, count: int) -> Waves:
@@ -52,7 +52,7 @@ class FourierBessel:
         return list(wave_blocks(problem))
 
     def propose(self, problem: Problem, space: TrialSpace, marked: Sequence[ConditionKey]) -> Sequence[BasisBlock]:
-        """None: they are there from the start."""
+        """None: the first space has them."""
         return ()
 
 
