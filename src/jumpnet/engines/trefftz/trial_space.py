@@ -196,7 +196,7 @@ class TrialSpace:
 
     @property
     def points_on_cuts(self) -> Int[np.ndarray, " cuts"]:
-        """The number of points on each cut between holes, which alone determine a cell's functions and poles beside it."""
+        """The number of points on each cut; they alone determine a cell's own functions and the poles beside it."""
         cells = self.cells
         assert isinstance(cells, PowerDiagram)
         inside = {
