@@ -12,6 +12,7 @@ from jumpnet.geometry.bodies.levelset import LevelSet
 from jumpnet.geometry.bodies.mesh import Mesh
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.data.files import Source, checked_path, optional, reading
+from jumpnet.geometry.data.repair import closed, disentangled
 from jumpnet.geometry.shape import Shape
 from jumpnet.guard.budget import within_budget
 
@@ -33,6 +34,9 @@ def from_mesh(
 ) -> Shape:
     """The body inside the surface of an STL, OBJ or PLY file, which must be closed (watertight).
 
+    Triangles that run the wrong way round are turned, holes of three edges, or of four in a plane, are closed (with a
+    warning), and bodies that cross or lie within each other are united; a surface that crosses itself is refused.
+
     With `smooth` the surface is rounded: interfaces are then smooth, as the direct solver wants them, and details
     smaller than 1/64 of the body are lost. Without it the triangles stay as they are. By default the surface is smooth
     unless triangles meet at more than 45 degrees somewhere: at edges that are meant. Coordinates are those of the file
@@ -53,7 +57,13 @@ def from_mesh(
         found.update_faces(found.nondegenerate_faces())
         if not found.is_winding_consistent:
             trimesh.repair.fix_winding(found)
+        closed(found, trimesh)
         body = Mesh(np.array(shift) + factor * np.asarray(found.vertices, float), np.asarray(found.faces))
+        whole = disentangled(body)
+        if not isinstance(whole, Mesh):
+            if smooth:
+                raise GeometryError("bodies that cross or lie within each other cannot be made smooth; unite them.")
+            return whole
         wanted = _largest_angle(body) < SHARP if smooth is None else bool(smooth)
         return smooth_surface(body) if wanted else body
 
