@@ -100,10 +100,12 @@ def effective_tensor(
                 found.append(solve(problem, progress=progress, **options))
         return found
 
-    for aimed in _aims(parts, goal):
-        result = tensor_of(solved(parts, "auto", aimed), boundary)
+    first, *others = _aims(parts, goal)
+    result = tensor_of(solved(parts, "auto", first), boundary)
+    for aimed in others:
         if result.estimate <= goal * float(np.abs(result.tensor).max()):
             break
+        result = tensor_of(solved(parts, "auto", aimed), boundary)
     if not resolution:
         return result
     coarse = tensor_of(solved(parts.coarsened(), False, goal), boundary)
