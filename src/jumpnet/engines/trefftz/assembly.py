@@ -14,6 +14,7 @@ from jumpnet.engines.trefftz.collocation_pool import Drawn, Followed, followed
 from jumpnet.engines.trefftz.corner_grading import equations_near
 from jumpnet.engines.trefftz.enrichments.aaa_poles import near_poles
 from jumpnet.engines.trefftz.options import Trefftz
+from jumpnet.engines.trefftz.small_walls import HoleWall, on_small_walls, walls_of_holes
 from jumpnet.engines.trefftz.trial_space import BasisBlock, Places, TrialSpace
 from jumpnet.geometry.cells.power_diagram import PowerDiagram
 from jumpnet.models import Frozen, LinearSystem
@@ -177,6 +178,11 @@ class DirectSolver:
         near = near_poles(self.problem, space, needed, rng)
         if near is not None:
             yield on_surfaces(self.problem, near)
+        least = max((_carried(block, self.problem.dim) for block in space.blocks if block.about_hole), default=0)
+        enough = int(self.options.oversampling * least)
+        small = on_small_walls(self.problem, self._holes, needed, enough, rng) if least else None
+        if small is not None:
+            yield on_surfaces(self.problem, small)
 
     def _with_cuts(self, space: TrialSpace, cells: PowerDiagram, network: Frozen, rows: Rows, stream: Stream) -> Rows:
         """Rows of whole pieces with those on the cuts between holes, weighted by the sizes of the cells."""
@@ -189,6 +195,11 @@ class DirectSolver:
         on_cuts = traced_cuts(self.problem, drawn, cells.size + 2 * line, half[drawn.low].min(axis=1))
         rows = stack([replace(rows, sites=network.placed(rows.sites)), on_cuts])
         return weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)
+
+    @cached_property
+    def _holes(self) -> tuple[HoleWall, ...]:
+        """The walls of holes."""
+        return walls_of_holes(self.problem.partition)
 
     @cached_property
     def _followed(self) -> dict[Stream, Followed] | None:

@@ -76,6 +76,11 @@ class BasisBlock:
         return self.kind in ("harmonic", "corner", "poles", "bessel")
 
     @property
+    def about_hole(self) -> bool:
+        """Whether the functions are decaying ones about a hole."""
+        return self.pole and self.kind not in ("corner", "poles")
+
+    @property
     def family(self) -> Family:
         """The functions."""
         dim = self.chart.outputs
