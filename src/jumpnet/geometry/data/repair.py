@@ -1,4 +1,4 @@
-"""Surfaces as files have them: small holes are closed, bodies that cross are united, the rest is refused."""
+"""Surfaces as files have them: small holes are closed, those that cross themselves are refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from jumpnet.errors import GeometryError, JumpnetWarning
-from jumpnet.geometry.bodies.boolean import Union
 from jumpnet.geometry.bodies.mesh import Mesh
 from jumpnet.geometry.checks import Floats
 
@@ -42,38 +41,15 @@ def closed(found: Any, trimesh: Any) -> None:
         )
 
 
-def disentangled(body: Mesh) -> Mesh | Union:
-    """The body, or the union of its parts where these cross or lie within each other; refused where one crosses itself.
-
-    Cavities are surfaces that are turned inwards: they belong to the body around them.
-    """
+def checked(body: Mesh) -> None:
+    """GeometryError, with the place, where a surface crosses itself or a cavity the surface around it."""
     of = body._kernel.components
     first, second, at = _crossings(body)
     own = of[first] == of[second]
     if own.any():
-        raise GeometryError(
-            f"the surface crosses itself, e.g. near {_place(at[own][0])}; mend the mesh (unite its parts)."
-        )
-    parts = [_part(body, of == k) for k in range(of.max() + 1)]
-    outward = all(_volume(x, f) > 0 for x, f in parts)
-    if len(first) and not outward:
+        raise GeometryError(f"the surface crosses itself, e.g. near {_place(at[own][0])}; mend the mesh.")
+    if len(first) and any(part is None for part in body.components()):
         raise GeometryError(f"a cavity crosses the surface, e.g. near {_place(at[0])}; mend the mesh.")
-    if not outward or len(parts) == 1:
-        return body
-    meshes = [Mesh(x, f) for x, f in parts]
-    within = any(a.level(b.vertices[:1])[0] < 0 for a in meshes for b in meshes if a is not b)
-    return Union(tuple(meshes)) if len(first) or within else body
-
-
-def _part(body: Mesh, mine: np.ndarray) -> tuple[Floats, np.ndarray]:
-    """The vertices and the triangles of a part of a surface, turned as they are."""
-    used, faces = np.unique(body.faces[mine], return_inverse=True)
-    return body.vertices[used], faces.reshape(-1, 3)
-
-
-def _volume(x: Floats, faces: np.ndarray) -> float:
-    a, b, c = (x - x.mean(axis=0))[faces].transpose(1, 0, 2)
-    return float(np.sum(a * np.cross(b, c)))
 
 
 def _crossings(body: Mesh) -> tuple[np.ndarray, np.ndarray, Floats]:
