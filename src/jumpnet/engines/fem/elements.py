@@ -148,7 +148,7 @@ class Refinement:
                 self._meshes.deepen()
                 return True
             return False
-        self._meshes.refine((found or indicators(self._stages[-1].level)).marked())
+        self._meshes.refine((found or indicators(self._stages[-1].level)).marked(self._options.bulk))
         return True
 
     @property
