@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 # 1/131,000, 1/304 and 1/42 of the box, which takes 10 to 50 ms.
 COARSE = {1: 16, 2: 8, 3: 3}
 FINE = {1: 16384, 2: 38, 3: 7}
-# Points of a piece at which the variation of A is measured; below MILD its value is not refined. Above STEEP, u has layers
-# where A is small.
+# Points of a piece at which the variation of A is measured; below MILD its value is not refined. Above STEEP, u has
+# layers where A is small.
 PROBES, MILD, STEEP = 64, 10.0, 1e3
 
 

@@ -22,12 +22,13 @@ class Indicators:
     size: Float[np.ndarray, " m"]
     decay: Float[np.ndarray, " m"]
 
-    def marked(self, bulk: float) -> Bool[np.ndarray, " m"]:
-        """The fewest elements that hold a part of the squared error (Doerfler marking)."""
+    def marked(self, bulk: float, most: float = 1.0) -> Bool[np.ndarray, " m"]:
+        """The fewest elements that hold a part of the squared error (Doerfler marking), at most a part of all."""
         order = np.argsort(self.size)[::-1]
         total = np.cumsum(self.size[order] ** 2)
         found = np.zeros(len(order), bool)
-        found[order[: int(np.searchsorted(total, bulk * total[-1])) + 1]] = True
+        count = int(np.searchsorted(total, bulk * total[-1])) + 1
+        found[order[: min(count, int(np.ceil(most * len(order))))]] = True
         return found
 
     @property
