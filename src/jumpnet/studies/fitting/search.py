@@ -111,10 +111,11 @@ class Search:
 
         first = self.residuals(t)
         if not np.isfinite(first).all():
+            why = self.refused[0] if self.refused else "a prediction is not finite."
             raise ModelError(
                 "the problem is refused at the start "
                 + ", ".join(f"{name} = {value:.6g}" for name, value in self.values(t).items())
-                + f": {self.refused[0] if self.refused else 'a prediction is not finite.'} Start elsewhere, or mend that."
+                + f": {why} Start elsewhere, or mend that."
             )
         last: dict[bytes, np.ndarray] = {t.tobytes(): first}
 
