@@ -6,7 +6,7 @@ piece the length 5.04 instead of 4.07.
 """
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise
 from operator import add, mul
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jumpnet.errors import GeometryError
+from jumpnet.fe.meshing.contours import Traced
 from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.geometry import Ball, Box, Curve, Ellipsoid, HalfSpace, Mesh, Path, Star, Superquadric
 from jumpnet.geometry.bodies.boolean import Complement, Intersection, Union
@@ -22,6 +23,7 @@ from jumpnet.geometry.shape import Shape
 
 TURN = 0.4  # radians by which a curve turns along one spline
 SAMPLES = 4096  # of a curve, to measure it
+JOINT = 1e-3  # radians between two segments of a level set: a corner
 CORNER = 0.3  # radians between two samples: a corner, where a spline must end
 POINTS = 17  # of a spline: an error of 1e-9 of its length
 REACH = 2.0  # how far beyond the domain what has no end is drawn, in sizes of the domain
@@ -45,7 +47,8 @@ def solid(shape: Shape, domain: Shape, size: float) -> Any:
     if shape.dim == 2 and isinstance(shape, Ball | Ellipsoid | Superquadric):
         return _face(_polar(shape), shape, 0.0, size)
     if isinstance(shape, Path):
-        return reduce(_either, map(_inside_loop, shape.loops))
+        inside = partial(_inside_smooth_loop, size) if isinstance(shape, Traced) else _inside_loop
+        return reduce(_either, map(inside, shape.loops))
     if isinstance(shape, Ball):
         return occ.Sphere(occ.Pnt(*shape.center), shape.radius)
     if isinstance(shape, Ellipsoid):
@@ -106,6 +109,32 @@ def _inside_loop(loop: Sequence[tuple[float, float]]) -> Any:
     occ = ngsolve().occ
     points = [occ.Pnt(float(x), float(y), 0.0) for x, y in (*loop, loop[0])]
     return occ.Face(occ.Wire([occ.BezierCurve(points[k : k + 4]) for k in range(0, len(points) - 1, 3)]))
+
+
+def _inside_smooth_loop(size: float, loop: Sequence[tuple[float, float]]) -> Any:
+    """The same for a loop of many short segments: splines through the ends of those that turn little together."""
+    occ = ngsolve().occ
+    start = np.array(loop).reshape(-1, 3, 2)
+    control = np.concatenate([start, np.roll(start[:, :1], -1, axis=0)], axis=1)
+    first, last = (_unit(control[:, k + 1] - control[:, k]) for k in (0, 2))
+    sharp = np.sum(first * np.roll(last, 1, axis=0), axis=1) < np.cos(JOINT)
+    control, first, last, sharp = (np.roll(a, -int(np.argmax(sharp)), axis=0) for a in (control, first, last, sharp))
+    turn = np.arccos(np.clip(np.sum(first * last, axis=1), -1.0, 1.0))
+    length = np.linalg.norm(control[:, 3] - control[:, 0], axis=1)
+    effort = np.r_[0.0, np.cumsum(np.maximum(length / size, turn / TURN))]
+    edges = []
+    for a, b in pairwise([0, *np.flatnonzero(sharp[1:]) + 1, len(control)]):
+        count = max(int(np.ceil(effort[b] - effort[a])), 1 if sharp.any() else 3)
+        ends = np.searchsorted(effort[a : b + 1], np.linspace(effort[a], effort[b], count + 1)) + a
+        for i, j in pairwise(np.unique(ends)):
+            points = [occ.Pnt(*x, 0.0) for x in control[np.arange(i, j + 1) % len(control), 0].tolist()]
+            tangents = {0: occ.Vec(*first[i].tolist(), 0.0), j - i: occ.Vec(*last[j - 1].tolist(), 0.0)}
+            edges.append(occ.SplineInterpolation(points, tangents=tangents))
+    return occ.Face(occ.Wire(edges))
+
+
+def _unit(x: Points) -> Points:
+    return x / np.linalg.norm(x, axis=1)[:, None]
 
 
 def _either(a: Any, b: Any) -> Any:
