@@ -382,9 +382,20 @@ def _on_exact(
     """Points of an exact surface near those of faces, and its normals; found once for each mesh."""
     known = mesh.kept.get(("projected", *key))
     if known is None or known[0] is not shape:
-        known = shape, *projected(shape, _flat(x), _flat(normal), np.repeat(size[:, 0], x.shape[1]))
+        at, n, off = x.copy(), normal.copy(), ~_straight_walls(shape, x, normal)
+        found = projected(shape, _flat(x[off]), _flat(normal[off]), np.repeat(size[off, 0], x.shape[1]))
+        at[off], n[off] = (one.reshape(-1, *x.shape[1:]) for one in found)
+        known = shape, _flat(at), _flat(n)
         mesh.kept["projected", *key] = known
     return known[1], known[2]
+
+
+def _straight_walls(shape: Shape, x: Array, normal: Array) -> Array:
+    """Which faces of the plane lie on straight walls: they are straight, and three of their points are on the wall."""
+    found = np.ptp(normal, axis=1).max(axis=1) <= ON if x.shape[2] == 2 else np.zeros(len(x), bool)
+    some = x[found][:, [0, x.shape[1] // 3, -1]]
+    found[found] = (np.abs(shape.level(_flat(some))).reshape(-1, 3) <= ON * shape.size).all(axis=1)
+    return found
 
 
 def _periodic(problem: Problem, mesh: Mesh, xa: Array, xb: Array, n: Array, low: Array, high: Array) -> Array:
