@@ -33,7 +33,7 @@ from jumpnet.engines.budget import Budget, checked_limit
 from jumpnet.engines.goal import Goal, checked_goal
 from jumpnet.engines.network import Network
 from jumpnet.engines.protocol import Request
-from jumpnet.errors import JumpnetWarning, ModelError, ProblemError
+from jumpnet.errors import JumpnetError, JumpnetWarning, ModelError, ProblemError
 from jumpnet.fields import scalar_field
 from jumpnet.optim import Status
 from jumpnet.problem import inputs
@@ -60,6 +60,8 @@ SLOW, ROUNDING = 0.95, 1e-13
 SHORTEST = 1.0
 # Points at which steps are measured.
 POINTS = 2000
+# What a linear problem about a state that makes no sense may end with, besides a refusal.
+FAILURES = (ArithmeticError, ValueError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,7 @@ class _Run:
     budget: Budget
     progress: Callable[[int, float], None] | None
 
+    @np.errstate(all="ignore")
     def iterated(self, state: State, rough: bool = False) -> tuple[Solution, Iteration]:
         """The solution of the last linear problem, and the steps; with `rough`, to three digits only."""
         parts = inputs.partition(self.problem.partition)
@@ -173,15 +176,19 @@ class _Run:
             inner = max(SOLVED * self.goal.tol, min(COARSE, WAY * last**2 if last < 1 else COARSE))
             try:
                 found = self._solved(state, inner)
-            except (ProblemError, np.linalg.LinAlgError) as refused:
+            except FAILURES as refused:
                 if found is None:
-                    raise ProblemError(f"about the start, {refused} Give another start=, or a continuation=.") from None
-                return found, Iteration(tuple(steps), refused=str(refused))
+                    raise ProblemError(
+                        f"about the start, {_told(refused)} Give another start=, or a continuation=."
+                    ) from None
+                return found, Iteration(tuple(steps), refused=_told(refused))
             if found.status is Status.INTERRUPTED:
                 return found, Iteration(tuple(steps))
             after = found(x, piece)
             size = max(float(np.std(after)), 1e-300)
             step = float(np.sqrt(np.mean((after - before) ** 2))) / size
+            if not np.isfinite(step):
+                return found, Iteration((*steps, step), refused="u is not finite.")
             if steps and step > GROWN * steps[-1] and share > 2.0**-HALVINGS and len(steps) > 1:
                 share /= 2
                 if mixing is not None:
@@ -206,6 +213,7 @@ class _Run:
     def _solved(self, state: State, tol: float) -> Solution:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", JumpnetWarning)  # what is said of the last one is said of the whole
+            warnings.simplefilter("ignore", RuntimeWarning)  # a state that runs away overflows
             limit = max(self.budget.left, SHORTEST) if np.isfinite(self.budget.limit) else None
             return solve(linearised(self.problem, state), tol=tol, verify=False, time_limit=limit, **self.options)
 
@@ -213,7 +221,7 @@ class _Run:
         """The solution with the problem linearised about it, judged; the estimate with what the iteration leaves."""
         try:
             about = linearised(self.problem, State([(1.0, found)]))
-        except ProblemError:
+        except JumpnetError:
             about = found.problem  # about the state before; that the iteration did not converge is said below
         assert about is not None
         whole = found.with_problem(about).with_diagnostics(nonlinear=tuple(float(step) for step in steps.steps))
@@ -247,6 +255,13 @@ def _ended(steps: Sequence[float], size: float, mixing: Mixing | None) -> Iterat
         return Iteration(tuple(steps))
     left = steps[-1] * size * contraction / (1 - contraction)
     return Iteration(tuple(steps), left, 1 / (1 - min(contraction, 0.5)))
+
+
+def _told(failure: Exception) -> str:
+    """Why there is no next linear problem, as a sentence."""
+    if isinstance(failure, JumpnetError):
+        return str(failure)
+    return f"the linear problem cannot be solved ({type(failure).__name__}: {failure})."
 
 
 def _at(state: State, x: Array, piece: Array) -> Array:

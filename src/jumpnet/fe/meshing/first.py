@@ -133,7 +133,7 @@ def _of_sources(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]
         return []
     walls = Trace.join(problem.partition._walls.pilot).points
     at = np.array([source.x for source in problem.sources], float)
-    away, nearest = KDTree(walls).query(at)
+    away, nearest = (np.asarray(found) for found in KDTree(walls).query(at))
     least = LEAST[problem.dim] * size
     return [(walls[k], max(d, least)) for k, d in zip(nearest.tolist(), away.tolist(), strict=True) if d < size]
 

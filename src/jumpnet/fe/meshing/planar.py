@@ -16,6 +16,7 @@ from scipy.spatial import KDTree
 from jumpnet.errors import GeometryError
 from jumpnet.fe.mesh import Mesh, from_corners
 from jumpnet.fe.meshing.fitted import same_vertices
+from jumpnet.fe.meshing.frame import Frame
 from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.fe.simplex import gauss, lagrange
 from jumpnet.geometry import Box, Partition, Path
@@ -63,13 +64,13 @@ def planar_mesh(
         return None
     arcs = joined_arcs(graph)
     chords = _chords(arcs, size)
-    partners = _partners(arcs, partition, periodic)
+    partners, frame = _partners(arcs, partition, periodic), Frame.of(partition)
     try:
-        x, triangles, piece, edges = _generated(arcs, chords, size, partners, finer)
+        x, triangles, piece, edges = _generated(arcs, chords, size, partners, finer, frame)
     except Exception:  # netgen's own: very small sizes near periodic sides, which short chords need not have
         if not finer:
             raise
-        x, triangles, piece, edges = _generated(arcs, chords, size, partners, ())
+        x, triangles, piece, edges = _generated(arcs, chords, size, partners, (), frame)
     same = same_vertices(partition, x, periodic) if periodic else None
     made = (_bent(x, triangles, piece, edges, arcs, chords, order, same) for order in orders)
     return next((mesh for mesh in made if mesh.sound), None)
@@ -340,6 +341,7 @@ def _generated(
     size: float,
     partners: dict[int, int],
     finer: Sequence[tuple[np.ndarray, float]],
+    frame: Frame,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Vertices, triangles, their pieces, and edges on segments as rows (vertex, vertex, chord).
 
@@ -348,8 +350,8 @@ def _generated(
     from netgen.geom2d import SplineGeometry
 
     geometry = SplineGeometry()
-    points = [geometry.AppendPoint(*x) for x in arcs.corners.tolist()]
-    inner, first, made = arcs.at(chords.arc, chords.start), {}, {}
+    points = [geometry.AppendPoint(*x) for x in frame.inward(arcs.corners).tolist()]
+    inner, first, made = frame.inward(arcs.at(chords.arc, chords.start)), {}, {}
     for k in np.flatnonzero(chords.start > 0.0).tolist():
         first[k] = geometry.AppendPoint(*inner[k])
     # Lower sides first: upper ones are their copies.
@@ -367,12 +369,12 @@ def _generated(
             if chord @ other < 0:
                 start, stop, left, right = stop, start, right, left
         made[n] = geometry.Append(["line", start, stop], leftdomain=left, rightdomain=right, bc=place, **more)
-    parameters = ngsolve().meshing.MeshingParameters(maxh=size, grading=GRADING)
+    parameters = ngsolve().meshing.MeshingParameters(maxh=size / frame.unit, grading=GRADING)
     for place, there in finer:
-        parameters.RestrictH(*place.tolist(), 0.0, h=there)
+        parameters.RestrictH(*frame.inward(place).tolist(), 0.0, h=there / frame.unit)
     mesh = geometry.GenerateMesh(mp=parameters)
     table, lines = mesh.Elements2D().NumPy(), mesh.Elements1D().NumPy()
-    x = np.array(mesh.Coordinates(), float)[:, :2]  # a copy: they go with the mesh
+    x = frame.outward(np.asarray(mesh.Coordinates())[:, :2])  # a copy: the array goes with the mesh
     chord = np.array(turn)[lines["index"].astype(int) - 1]
     edges = np.column_stack([lines["nodes"][:, :2].astype(int) - 1, chord])
     return x, table["nodes"][:, :3].astype(int) - 1, table["index"].astype(int) - 1, edges
