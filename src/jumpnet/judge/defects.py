@@ -299,6 +299,21 @@ def _volume(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[V
     return Volume(pde.A, pde.lam, load, flux), np.zeros(pde.f.shape)
 
 
+def drift(problem: Problem, mesh: Mesh, count: int) -> Array | None:
+    """c (m, q, d) at Gauss points: an error e of an answer at which A was taken changes the flux by A grad e + c e."""
+    x, found = None, None
+    for l in np.unique(mesh.piece).tolist():
+        mine = mesh.piece == l
+        if problem.A[l].is_constant:
+            continue
+        x = mesh.points(gauss(mesh.dim, count)[0]) if x is None else x
+        c = problem.A[l].drift(x[mine].reshape(-1, mesh.dim))
+        if c is not None:
+            found = np.zeros(x.shape) if found is None else found
+            found[mine] = c.reshape(-1, *x.shape[1:])
+    return found
+
+
 def _flux(problem: Problem, piece: Array, x: Array, gradient: Array) -> Array:
     """A grad u, or A n, at points of faces."""
     found = np.empty(x.shape)

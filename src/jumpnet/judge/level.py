@@ -9,13 +9,14 @@ from jaxtyping import Float
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from jumpnet.fe.assembly import PENALTY, System, assembled, point_load
+from jumpnet.fe.drifting import solved_with_drift
 from jumpnet.fe.field import Field, Locator
 from jumpnet.fe.mesh import Faces, on_faces
 from jumpnet.fe.simplex import dubiner, face_points, gauss
 from jumpnet.fe.small import determinant, inverse, least_eigenvalue
 from jumpnet.fe.space import Space
 from jumpnet.judge.cuts import CutDefects
-from jumpnet.judge.defects import Answer, Defects, Elements, coefficients, defects, on_surfaces
+from jumpnet.judge.defects import Answer, Defects, Elements, Sources, coefficients, defects, drift, on_surfaces
 from jumpnet.problem import Problem
 
 MORE = 2  # Gauss points, in each direction, at which defects are looked at once more
@@ -260,7 +261,9 @@ def solved(
         load = point_load(space, at, cuts.weight * cuts.flux, -(cuts.weight * cuts.jump)[:, None] * cuts.conormal)
         system = replace(system, load=system.load + load)
     if mean is None:
-        return Level(space, count, found, system, system.solve(system.load), cuts)
+        # An answer's error changes A; what is not there yet does not.
+        carried = None if isinstance(answer, Sources) else drift(problem, space.mesh, count)
+        return Level(space, count, found, system, solved_with_drift(system, space, count, carried), cuts)
     system = system.tied()
     return Level(space, count, found, system, up_to_a_constant(system, system.load, mean), cuts)
 

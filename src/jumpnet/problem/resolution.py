@@ -79,6 +79,11 @@ def survey(problem: Problem) -> DataSurvey:
     return _KNOWN[problem]
 
 
+def surveyed_as(problem: Problem, other: Problem) -> None:
+    """Take over what is known of the data of another problem, which differ little."""
+    _KNOWN[problem] = survey(other)
+
+
 def vetoes(problem: Problem) -> tuple[str, ...]:
     """Sentences that forbid to call a result of the direct solver or of a training right, unless it was judged."""
     found = survey(problem)

@@ -37,10 +37,12 @@ from jumpnet.errors import JumpnetError, JumpnetWarning, ModelError, ProblemErro
 from jumpnet.fields import scalar_field
 from jumpnet.optim import Status
 from jumpnet.problem import inputs
+from jumpnet.problem.resolution import surveyed_as
 from jumpnet.solution import Solution
 from jumpnet.solving import solve
 from jumpnet.solving.methods import Method, resolved
 from jumpnet.solving.verify import verified
+from jumpnet.studies.continuity import jumps
 from jumpnet.studies.linearised import linearised
 from jumpnet.studies.mixing import Mixing
 from jumpnet.studies.nonlinear_problem import NonlinearProblem
@@ -58,6 +60,8 @@ GROWN, HALVINGS = 1.5, 6
 SLOW, ROUNDING = 0.95, 1e-13
 # Seconds that a linear problem is given at least.
 SHORTEST = 1.0
+# After a step below this part of the variation of u, linear problems are not surveyed again; the last one is.
+ALIKE = 0.1
 # Points at which steps are measured.
 POINTS = 2000
 # What a linear problem about a state that makes no sense may end with, besides a refusal.
@@ -135,6 +139,8 @@ def solve_nonlinear(
             raise ModelError("a network is not trained by continuation; leave continuation= or method= out.")
         request = Request(goal, int(seed), Budget(checked_limit(time_limit)), progress or False)
         about, found = trained(problem, state, asked, request)
+        if found_jumps := jumps(problem, found):
+            return found.because(*found_jumps, status=Status.UNRESOLVED, estimate=np.nan)
         return verified(about, found, goal, verify, needed=True)
     options = {"method": asked, "seed": seed, "progress": progress is True}
     name, values = continuation or ("", [None])
@@ -175,7 +181,7 @@ class _Run:
             last = steps[-1] if steps else 1.0
             inner = max(SOLVED * self.goal.tol, min(COARSE, WAY * last**2 if last < 1 else COARSE))
             try:
-                found = self._solved(state, inner)
+                found = self._solved(state, inner, found if steps and steps[-1] < ALIKE else None)
             except FAILURES as refused:
                 if found is None:
                     raise ProblemError(
@@ -210,12 +216,16 @@ class _Run:
         assert found is not None
         return found, Iteration(tuple(steps))
 
-    def _solved(self, state: State, tol: float) -> Solution:
+    def _solved(self, state: State, tol: float, alike: Solution | None) -> Solution:
+        """The solution of the linear problem about a state, whose data are like those of another one."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", JumpnetWarning)  # what is said of the last one is said of the whole
             warnings.simplefilter("ignore", RuntimeWarning)  # a state that runs away overflows
             limit = max(self.budget.left, SHORTEST) if np.isfinite(self.budget.limit) else None
-            return solve(linearised(self.problem, state), tol=tol, verify=False, time_limit=limit, **self.options)
+            about = linearised(self.problem, state)
+            if alike is not None and alike.problem is not None:
+                surveyed_as(about, alike.problem)  # and the mesh, which depends on it, is kept
+            return solve(about, tol=tol, verify=False, time_limit=limit, **self.options)
 
     def judged(self, found: Solution, steps: Iteration, verify: bool) -> Solution:
         """The solution with the problem linearised about it, judged; the estimate with what the iteration leaves."""
@@ -233,12 +243,16 @@ class _Run:
             reason = f"the iteration did not converge: {size}{refused}"
             ended = Status.TIME_LIMIT if self.budget.left == 0.0 else Status.STALLED
             return whole.because(reason, status=ended, estimate=np.nan)
+        if found_jumps := jumps(self.problem, found):
+            return whole.because(*found_jumps, status=Status.UNRESOLVED, estimate=np.nan)
         if verify:
             whole = verified(about, whole, self.goal, True, needed=True)
         parts = about.partition
         x, piece = parts.sample_interior(POINTS, seed=[0, int(Stream.TEST), 9], method="even")
         values = found(x, piece)
-        estimate = whole.estimate * steps.amplification + steps.left
+        known = whole.verdict is not None and whole.verdict.decided and not self.problem.laws.R and about.mean is None
+        # The judge knows how A changes with u, but not how R does.
+        estimate = whole.estimate * (1.0 if known else steps.amplification) + steps.left
         status, enough = whole.status, self.goal.of(values)
         if status in (Status.CONVERGED, Status.REFUTED) and np.isfinite(estimate):
             status = Status.CONVERGED if estimate <= enough else Status.REFUTED

@@ -1,4 +1,4 @@
-"""What the finite-element engine may be told."""
+"""Options of the finite-element engine."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from jumpnet.errors import ModelError
 class FEM:
     """Finite elements: `jn.solve(problem, method=jn.FEM(order=4, size=0.1))`.
 
-    Where `order` and `size` are both left out, elements are refined until the error will do. On the line the elements
-    choose both by themselves.
+    If neither `order` nor `size` is given, the mesh is refined until the tolerance is met. On the line both are always
+    chosen adaptively.
 
     Args:
         order: The degree of the elements, from 1 to 10.
@@ -38,5 +38,5 @@ class FEM:
             raise ModelError(f"unknowns is {self.unknowns!r}; give a positive whole number, or leave it out.")
 
     def most(self, dim: int) -> int:
-        """The most unknowns."""
+        """The largest number of unknowns."""
         return self.unknowns or {2: 250_000}.get(dim, 100_000)

@@ -1,6 +1,8 @@
 """The first mesh of a problem, as plain arrays."""
 
 import time
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.spatial import KDTree
@@ -39,6 +41,9 @@ NEAREST = 1e-9
 BY_LEVELS = 3
 # Shapes without edges: where curved elements fold, those alone can be kept straight.
 SMOOTH = (Ball, Ellipsoid)
+# The last meshes of each partition, as many: problems of a sweep or an iteration share them.
+KEPT = 4
+_MADE: WeakKeyDictionary[Partition, dict[tuple[Any, ...], Mesh]] = WeakKeyDictionary()
 
 
 def first_mesh(problem: Problem, size: float, order: int, seconds: float = np.inf) -> Mesh:
@@ -51,10 +56,24 @@ def first_mesh(problem: Problem, size: float, order: int, seconds: float = np.in
 
 def _made(problem: Problem, size: float, order: int, seconds: float) -> Mesh:
     until = time.monotonic() + min(seconds, PATIENCE)
-    parts = problem.partition
     kinds = {name: condition.kind for name, condition in problem.boundary.items()}
     axes = [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
-    why, finer = "", _finer(problem, size) + _of_waves(problem, size) + _of_sources(problem, size)
+    finer = _finer(problem, size) + _of_waves(problem, size) + _of_sources(problem, size)
+    made = _MADE.setdefault(problem.partition, {})
+    key = size, order, tuple(axes), tuple((np.asarray(place).tobytes(), there) for place, there in finer)
+    if key not in made:
+        mesh = _made(problem, size, order, axes, finer, until)
+        while len(made) >= KEPT:
+            made.pop(next(iter(made)))
+        made[key] = mesh
+    return made[key]
+
+
+def _made(
+    problem: Problem, size: float, order: int, axes: list[int], finer: list[tuple[np.ndarray, float]], until: float
+) -> Mesh:
+    """A new mesh."""
+    parts, why = problem.partition, ""
     if problem.dim == 3 and not all(has_solid(shape) for shape in parts.pieces):
         return _of_levels(parts, size, axes, finer)
     paths = drawn(parts)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from jumpnet.errors import SolutionError
-from jumpnet.models.complexes import complex_functional
-from jumpnet.models.polynomials import Matrix
+from jumpnet.models.families.complexes import complex_functional
+from jumpnet.models.families.registry import Matrix, saved_as
 from jumpnet.rows import Sites
 
 # The tolerance for integer exponents; the smallest radius at which functions are evaluated.
@@ -65,6 +65,7 @@ class AtCorner:
         return 2 * len(self.powers)
 
 
+@saved_as("wedge")
 @dataclass(frozen=True)
 class Wedge(AtCorner):
     """Re and Im of z^p (log z)^m: smooth but on the negative real axis."""
@@ -83,6 +84,7 @@ class Wedge(AtCorner):
         return np.concatenate([total.real, total.imag], axis=1)
 
 
+@saved_as("crack")
 @dataclass(frozen=True)
 class BranchCutPotential(AtCorner):
     """Re and Im of the integrals of t^p (log t)^m/(z + t), t from 0 to 1: smooth but on the segment [-1, 0].
