@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float
 from jumpnet.engines.fem.answers import as_solution
 from jumpnet.engines.fem.marking import indicators
 from jumpnet.engines.fem.options import FEM
+from jumpnet.errors import ModelError
 from jumpnet.fe.assembly import Contact, Outer, surface_load
 from jumpnet.fe.features import FieldFunction
 from jumpnet.fe.mesh import Mesh
@@ -123,8 +124,13 @@ class Refinement:
         if self._stages and not self._refine():
             return Status.STEP_LIMIT
         space = Space(self._meshes.mesh, self._order)
-        if self._stages and space.size > self._options.most(self.problem.dim):
-            return Status.STEP_LIMIT
+        if space.size > (most := self._options.most(self.problem.dim)):
+            if self._stages:
+                return Status.STEP_LIMIT
+            raise ModelError(
+                f"the first space of finite elements has {space.size} unknowns, more than the {most} allowed; the waves "
+                "(lam < 0) are short or the geometry is fine: raise it by jn.FEM(unknowns=...)."
+            )
         if self._stages and not self._in_time(space):
             return Status.TIME_LIMIT
         began = time.perf_counter()

@@ -51,10 +51,11 @@ def first_mesh(problem: Problem, size: float, order: int, seconds: float = np.in
 
     Or where none is there after some seconds (two minutes at most), of which each attempt has what is left.
     """
-    return _cut_at_sources(problem, _made(problem, size, order, seconds))
+    return _cut_at_sources(problem, _kept(problem, size, order, seconds))
 
 
-def _made(problem: Problem, size: float, order: int, seconds: float) -> Mesh:
+def _kept(problem: Problem, size: float, order: int, seconds: float) -> Mesh:
+    """The mesh without regard to point sources in the plane; those of the last calls are kept."""
     until = time.monotonic() + min(seconds, PATIENCE)
     kinds = {name: condition.kind for name, condition in problem.boundary.items()}
     axes = [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
