@@ -132,6 +132,42 @@ def test_round_surfaces_become_smooth(tmp_path):
     assert [hole.pieces for hole in Partition(CUBE, [smooth]).holes(0)] == [(1,)]
 
 
+def test_solids_that_stand_on_one_another_are_one_body(tmp_path):
+    """A finned plate as CAD programs save it: faces inside the body are no interface. Bars that cross, the same."""
+    trimesh = pytest.importorskip("trimesh")
+
+    def bar(size, at):
+        found = trimesh.creation.box(size)
+        found.apply_translation(at)
+        return found
+
+    fins = [bar((3, 30, 20), (2 + 9 * k, 15, 15)) for k in range(5)]
+    plate = [bar((40, 30, 5), (20, 15, 2.5)), *fins, bar((1, 1, 1), (60, 0, 0))]
+    trimesh.util.concatenate(plate).export(tmp_path / "plate.stl")
+    body = shapes.from_mesh(tmp_path / "plate.stl")
+    box = Box((-5, -5, -5), (65, 35, 30))
+    parts = Partition(box, [body])
+    assert parts.interfaces[0].measure == pytest.approx(9700 + 6, rel=5e-3)  # 900 are inside
+    assert parts.measure(1) == pytest.approx(15_001, rel=5e-3)
+    trimesh.util.concatenate([bar((4, 1, 1), (0, 0, 0)), bar((1, 4, 1), (0, 0, 0))]).export(tmp_path / "cross.stl")
+    cross = Partition(Box((-3, -3, -3), (3, 3, 3)), [shapes.from_mesh(tmp_path / "cross.stl")])
+    assert cross.measure(1) == pytest.approx(7.0, abs=1e-3 * 6**3)
+    hollow = [bar((4, 4, 4), (0, 0, 0)), bar((2, 2, 2), (0, 0, 0))]
+    hollow[1].invert()
+    trimesh.util.concatenate(hollow).export(tmp_path / "hollow.stl")
+    assert shapes.from_mesh(tmp_path / "hollow.stl").volume == pytest.approx(56.0)
+
+
+def test_distances_near_a_surface_are_those_everywhere():
+    body = Mesh(
+        [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]],
+        [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]],
+    )
+    x = np.random.default_rng(0).uniform(-2, 2, (500, 3))
+    every, near = body.level(x), body.level_near(x, 0.3)
+    assert np.array_equal(near[~np.isnan(near)], every[~np.isnan(near)]) and np.abs(every[np.isnan(near)]).min() > 0.25
+
+
 def test_broken_and_hostile_files_are_one_sentence(tmp_path):
     pytest.importorskip("trimesh")
     open_block = tmp_path / "open.stl"

@@ -41,7 +41,7 @@ SPHERICAL, SPHERICAL_POINTS = "relative_l2_spherical", 10_000
 # Rows without a random number: one trial says all.
 DETERMINED = ("FEM", "FVM")
 # Experiments whose networks are judged: the page has the judged error beside the true one, which the judge never sees.
-JUDGED = ("pde1", "pde2", "pde4")
+JUDGED = ("pde1", "pde2", "pde3", "pde4")
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,13 @@ MEAN_POINTS = 4096
 def completed(problem: Problem, found: Solution) -> Solution:
     """The solution with what it has in closed form: the fields of point sources, and the constant of a given mean."""
     u = found.representation
-    found = replace(found, representation=replace(u, supplement=Supplement(0.0, problem.sources)))
+    constant = u.supplement.constant  # that an engine has taken out of its equations
+    found = replace(found, representation=replace(u, supplement=Supplement(constant, problem.sources)))
     if problem.mean is None:
         return found
     mean, error = _mean(found, problem.partition)
     estimate = found.estimate + error  # the constant is off by as much as the mean
-    with_mean = replace(u, supplement=Supplement(problem.mean - mean, problem.sources))
+    with_mean = replace(u, supplement=Supplement(constant + problem.mean - mean, problem.sources))
     return replace(found, representation=with_mean).with_diagnostics(estimate=estimate)
 
 

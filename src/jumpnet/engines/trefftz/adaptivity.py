@@ -144,9 +144,11 @@ class _Track:
         """The estimated error of a level, as the next of the sequence; infinite if unknown."""
         if _at_rounding(after) and any(_at_rounding(former) for former in self._levels):
             changes = [rms(after.values - former.values) for former in self._levels if _at_rounding(former)]
-            return self._options.safety * max(changes)
+            return self._options.safety * (max(changes) + _rounded(after))
         constant = self._reliability(after)
-        return self._options.safety * constant * after.residual if np.isfinite(constant) else np.inf
+        if not np.isfinite(constant):
+            return np.inf
+        return self._options.safety * (constant * after.residual + _rounded(after))
 
     def stride(self, before: Level, after: Level) -> float:
         """The stride of p-refinement, in units of the last one, that is extrapolated to reach the wanted residual."""
@@ -207,6 +209,8 @@ def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> S
             return Status.TIME_LIMIT if np.isfinite(budget.limit) else Status.STALLED
         watch = Watch()
         space = last.space.grown(last.large_terms(), stride)
+        if space == last.space and _at_rounding(last):  # of a source that nothing more can answer: compare all the same
+            space = last.space.grown(last.held_rows.terms, stride)
         most = options.unknowns if space.cells is None else options.unknowns_of_cells
         if space == last.space or space.network.size > most:
             return Status.STALLED
@@ -279,7 +283,13 @@ def fixed(solver: DirectSolver, space: TrialSpace, goal: Goal) -> Attempt:
 
 def _at_rounding(level: Level) -> bool:
     """Whether the residual of a level is as small as rounding allows."""
-    return level.residual <= AT_ROUNDING * float(np.linalg.norm(level.held_rows.rhs * level.held_rows.weight))
+    norm = float(np.linalg.norm(level.held_rows.rhs * level.held_rows.weight))
+    return level.residual <= AT_ROUNDING * norm + level.noise
+
+
+def _rounded(level: Level) -> float:
+    """What rounding errors of a constant that was taken out of the data do to all levels alike."""
+    return float(np.finfo(float).eps) * abs(level.constant)
 
 
 def _lost(solver: DirectSolver, level: Level, tol: float) -> list[Imbalance]:

@@ -14,6 +14,7 @@ from jumpnet.engines.trefftz.collocation_pool import Drawn, Followed, followed
 from jumpnet.engines.trefftz.corner_grading import equations_near
 from jumpnet.engines.trefftz.enrichments.aaa_poles import near_poles
 from jumpnet.engines.trefftz.options import Trefftz
+from jumpnet.engines.trefftz.small_walls import HoleWall, on_small_walls, walls_of_holes
 from jumpnet.engines.trefftz.trial_space import BasisBlock, Places, TrialSpace
 from jumpnet.geometry.cells.power_diagram import PowerDiagram
 from jumpnet.models import Frozen, LinearSystem
@@ -36,6 +37,11 @@ from jumpnet.rows import (
 LARGE = 0.05
 # Points at which successive levels are compared.
 COMPARED = 400
+# A constant is taken out of the equations where it leaves less than this part of their right-hand sides: an ambient
+# temperature, against whose rounding errors u would be solved for.
+AMBIENT = 1e-2
+# Rounding errors of right-hand sides, in units of the last place (heuristic).
+ROUNDED = 4.0
 # The weight of the differential equation in pieces whose particular solution is sought among polynomials: with less,
 # the polynomials fit the boundary conditions at the expense of the equation (heuristic).
 INSIDE = 100.0
@@ -46,7 +52,10 @@ PER_PARTICULAR = 60
 
 @dataclass(frozen=True)
 class Level:
-    """One solve: functions and weights, the held-out residual of each row, and the values at the comparison points."""
+    """One solve: functions and weights, the held-out residual of each row, and the values at the comparison points.
+
+    `constant` is what is added to the features; `noise` is the norm of the rounding errors that it leaves in the data.
+    """
 
     space: TrialSpace
     network: Frozen
@@ -56,6 +65,8 @@ class Level:
     held_rows: Rows
     held: Float[np.ndarray, " rows"]
     values: Float[np.ndarray, " points"]
+    constant: float = 0.0
+    noise: float = 0.0
 
     @cached_property
     def residual(self) -> float:
@@ -91,6 +102,7 @@ class DirectSolver:
         self.halfwidth = (upper - lower) / 2
         parts = problem.partition
         self._drawn: Drawn | None = None
+        self._constant: float | None = None
         self.x, self.piece = parts.sample_interior(
             max(COMPARED, 4 * parts.size), seed=[seed, int(Stream.HELD_OUT), 9], minimum=2, method="even"
         )
@@ -101,13 +113,37 @@ class DirectSolver:
         """Solve in a trial space."""
         network = space.network
         rows, held_rows = self._rows(space, network)
+        constant = self._ambient(rows)
+        noise = ROUNDED * np.finfo(float).eps * _norm(held_rows) if constant else 0.0
+        rows, held_rows = (_without(constant, some) if constant else some for some in (rows, held_rows))
         system = LinearSystem(network, rows)
         theta = self.options.least_squares.solve(system)
         r = system.residual(theta * system.column_size)
         found = network.values(theta, joined([held_rows.sites, network.placed(self.compared)]))
         of_site, values = found[: -len(self.x)], found[-len(self.x) :]
         held = np.bincount(held_rows.row_of_site, of_site, len(held_rows)) - held_rows.rhs
-        return Level(space, network, theta, rows, float(r @ r), held_rows, held * held_rows.weight, values)
+        held = held * held_rows.weight
+        return Level(
+            space, network, theta, rows, float(r @ r), held_rows, held, values + constant, float(constant), noise
+        )
+
+    def _ambient(self, rows: Rows) -> float:
+        """The constant that is taken out of the equations: the best one, or zero where it leaves much of them.
+
+        Only where lam is zero: of functions that solve the equation inside no constant may be left over.
+        """
+        if self._constant is None:
+            of_constant, self._constant = _of_constant(rows), 0.0
+            w = rows.weight * (of_constant != 0)
+            if np.any(w) and not any(np.any(self.problem.pde(p, self.x[self.piece == p])[2]) for p in self._pieces):
+                best = float((w * rows.rhs) @ (w * of_constant) / np.sum((w * of_constant) ** 2))
+                left = np.linalg.norm(w * (rows.rhs - best * of_constant))
+                self._constant = best if left < AMBIENT * np.linalg.norm(w * rows.rhs) else 0.0
+        return self._constant
+
+    @property
+    def _pieces(self) -> range:
+        return range(self.problem.partition.size)
 
     def _rows(self, space: TrialSpace, network: Frozen) -> tuple[Rows, Rows]:
         """The weighted equations, without those that all functions satisfy: the ones to solve, and held-out ones."""
@@ -143,6 +179,11 @@ class DirectSolver:
         near = near_poles(self.problem, space, needed, rng)
         if near is not None:
             yield on_surfaces(self.problem, near)
+        least = max((_carried(block, self.problem.dim) for block in space.blocks if block.about_hole), default=0)
+        enough = int(self.options.oversampling * least)
+        small = on_small_walls(self.problem, self._holes, needed, enough, rng) if least else None
+        if small is not None:
+            yield on_surfaces(self.problem, small)
 
     def _with_cuts(self, space: TrialSpace, cells: PowerDiagram, network: Frozen, rows: Rows, stream: Stream) -> Rows:
         """Rows of pieces together with those on the cuts between holes, weighted by the sizes of the cells."""
@@ -155,6 +196,11 @@ class DirectSolver:
         on_cuts = traced_cuts(self.problem, drawn, cells.size + 2 * line, half[drawn.low].min(axis=1))
         rows = stack([replace(rows, sites=network.placed(rows.sites)), on_cuts])
         return weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)
+
+    @cached_property
+    def _holes(self) -> tuple[HoleWall, ...]:
+        """The walls of holes."""
+        return walls_of_holes(self.problem.partition)
 
     @cached_property
     def _followed(self) -> dict[Stream, Followed] | None:
@@ -209,6 +255,21 @@ class DirectSolver:
             given = condition.kind in ("dirichlet", "periodic") or condition.alpha.value(x[mine]) != 0
             grounded[piece[mine][given]] = True
         return grounded if grounded.any() else np.ones(parts.size, bool)
+
+
+def _norm(rows: Rows) -> float:
+    """The weighted norm of the right-hand sides."""
+    return float(np.linalg.norm(rows.rhs * rows.weight))
+
+
+def _of_constant(rows: Rows) -> Float[np.ndarray, " rows"]:
+    """What the left-hand sides make of the function 1."""
+    return np.bincount(rows.row_of_site, np.asarray(rows.sites.a0), len(rows))
+
+
+def _without(constant: float, rows: Rows) -> Rows:
+    """The equations of u less a constant."""
+    return replace(rows, rhs=rows.rhs - constant * _of_constant(rows))
 
 
 def points_for(space: TrialSpace, problem: Problem, oversampling: float) -> Points:

@@ -19,7 +19,7 @@ from jumpnet.engines.trefftz.options import Trefftz
 from jumpnet.engines.trefftz.spaces import space_of
 from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.optim import History, Status
-from jumpnet.problem import Problem
+from jumpnet.problem import Problem, Supplement
 from jumpnet.rows import Rows
 from jumpnet.solution import Diagnostics, LeastSquares, PointCounts, Representation, Solution, Statement
 
@@ -90,7 +90,8 @@ def _solution(problem: Problem, found: Attempt, seed: int, seconds: float) -> So
         "balanced",
     )
     done = Diagnostics(found.status, found.described(), seconds, found.estimate, seed, tuple(found.reasons), fit=fit)
-    return Solution(Representation(*level.without_traces(), atlas), Statement.of(problem), done)
+    u = Representation(*level.without_traces(), atlas, supplement=Supplement(level.constant))
+    return Solution(u, Statement.of(problem), done)
 
 
 def _points_used(rows: Rows) -> PointCounts:

@@ -80,6 +80,11 @@ class BasisBlock:
         return self.kind in ("harmonic", "corner") or self.exact is not None
 
     @property
+    def about_hole(self) -> bool:
+        """Whether the functions are decaying ones about a hole."""
+        return self.pole and self.kind not in ("corner", "poles")
+
+    @property
     def family(self) -> Family:
         """The functions."""
         dim = self.chart.outputs
