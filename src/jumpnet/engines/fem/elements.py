@@ -128,8 +128,8 @@ class Refinement:
             if self._stages:
                 return Status.STEP_LIMIT
             raise ModelError(
-                f"the first space of finite elements has {space.size} unknowns, more than the {most} allowed; the waves "
-                "(lam < 0) are short or the geometry is fine: raise it by jn.FEM(unknowns=...)."
+                f"the first space of finite elements has {space.size} unknowns, more than the {most} allowed; waves "
+                "(lam < 0) are short, or the geometry is fine: raise the limit by jn.FEM(unknowns=...)."
             )
         if self._stages and not self._in_time(space):
             return Status.TIME_LIMIT
