@@ -10,6 +10,7 @@ from scipy.spatial import KDTree
 from jumpnet.errors import GeometryError
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.meshing.contours import drawn
+from jumpnet.fe.meshing.crossings import on_crossings
 from jumpnet.fe.meshing.curving import curved as curved_by_levels
 from jumpnet.fe.meshing.fitting import fitted
 from jumpnet.fe.meshing.implicit import implicit_mesh
@@ -95,7 +96,7 @@ def _made(
         elif why := _lacking(parts, mesh):
             continue
         else:
-            return fitted(parts, mesh)
+            return fitted(parts, on_crossings(parts, mesh) if problem.dim == 2 else mesh)
     raise GeometryError(why)
 
 
