@@ -102,14 +102,14 @@ def test_what_is_wild_beyond_the_domain() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "walls"),
+    "parts",
     [
-        (jn.Partition(SQUARE, [jn.Disk((-0.2, 0), 0.5) & jn.Disk((0.2, 0), 0.5)]), 2),
-        (jn.Partition(jn.Star((0, 0), "0.8 + 0.1*cos(5*theta)"), [jn.LevelSet("x1 - 0.1*x2**2", dim=2)]), 2),
+        jn.Partition(SQUARE, [jn.Disk((-0.2, 0), 0.5) & jn.Disk((0.2, 0), 0.5)]),
+        jn.Partition(jn.Star((0, 0), "0.8 + 0.1*cos(5*theta)"), [jn.LevelSet("x1 - 0.1*x2**2", dim=2)]),
     ],
     ids=["a lens", "a level set through a star"],
 )
-def test_where_walls_cross_a_vertex_is_on_both(parts: jn.Partition, walls: int) -> None:
+def test_where_walls_cross_a_vertex_is_on_both(parts: jn.Partition) -> None:
     """OpenCASCADE's crossings are off by 1e-7; errors of 4e-6 were judged as 4e-8."""
     problem = jn.manufactured(
         parts, ["sin(x1)*exp(x2/2) + x1*x2", "cos(x1 - x2) + 1"], A=[1.0, 100.0], boundary=(jn.Robin, 2.0)
@@ -117,5 +117,4 @@ def test_where_walls_cross_a_vertex_is_on_both(parts: jn.Partition, walls: int) 
     found = jn.solve(problem, method="fem", tol=1e-6)
     x, piece = parts.sample_interior(2000, seed=1)
     error = float(np.sqrt(np.mean((found(x, piece) - problem.exact_values(x, piece)) ** 2)))
-    assert found.status.ok and error < found.estimate
-    assert found.verdict is not None and error < walls * found.verdict.rms
+    assert found.status.ok and error < min(found.estimate, 1e-7)
