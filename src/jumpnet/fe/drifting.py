@@ -9,7 +9,7 @@ from jaxtyping import Float
 from scipy.sparse.linalg import LinearOperator, gmres
 
 from jumpnet.errors import SolutionError
-from jumpnet.fe.assembly import System
+from jumpnet.fe.assembly import EXACT, System
 from jumpnet.fe.simplex import gauss
 from jumpnet.fe.small import determinant, inverse
 from jumpnet.fe.space import Space
@@ -19,10 +19,13 @@ TOLERANCE, MOST = 1e-6, 60
 
 
 def solved_with_drift(
-    system: System, space: Space, count: int, drift: Float[np.ndarray, "m q d"] | None
+    system: System, space: Space, count: int, drift: Float[np.ndarray, "m q d"] | None, accuracy: float = EXACT
 ) -> Float[np.ndarray, " n"]:
-    """The unknowns of a system with a drift c, if any, at the `count` Gauss points in each direction."""
-    start = system.solve(system.load)
+    """The unknowns of a system with a drift c, if any, at the `count` Gauss points in each direction.
+
+    `accuracy` is that of iterations for systems without a drift.
+    """
+    start = system.solve(system.load, accuracy if drift is None else EXACT)
     if drift is None or not start.any():
         return start
     xi, w = gauss(space.mesh.dim, count)

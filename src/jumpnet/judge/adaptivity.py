@@ -13,6 +13,7 @@ from jumpnet.fe.meshing.edges import graded_edges
 from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.fe.space import Space
 from jumpnet.geometry.walls.corners import corners_of
+from jumpnet.guard.memory import too_much
 from jumpnet.judge.defects import Answer, Elements, Smooth, Sources
 from jumpnet.judge.edges import singular_edges
 from jumpnet.judge.finding import Finding
@@ -199,7 +200,9 @@ def settled(
         if before is not None and _resonant(last) and _resonant(before):
             break
     if last is None or before is None or answer is None:
-        return undecided("undecided: the first spaces have more unknowns than it may have, or take longer.")
+        return undecided(
+            "undecided: the first spaces have more unknowns than it may have, or take longer, or more memory."
+        )
     found = finding(problem, last, answer, change)
     return replace(found, reason=_why(last, change))
 
@@ -271,7 +274,9 @@ def _resonant(level: Level) -> bool:
 def _affordable(space: Space, last: Level, spent: float, options: JudgeOptions) -> bool:
     dim = space.mesh.dim
     more = (space.size / last.space.size) ** GROWTH[dim]
-    return space.size <= options.unknowns[dim] and spent * (1 + more) <= options.seconds
+    if space.size > options.unknowns[dim] or too_much(space.memory):
+        return False
+    return spent * (1 + more) <= options.seconds
 
 
 def _why(level: Level, change: float) -> str:

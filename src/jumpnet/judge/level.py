@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from jumpnet.fe.assembly import PENALTY, System, assembled, point_load
+from jumpnet.fe.assembly import EXACT, PENALTY, System, assembled, point_load
 from jumpnet.fe.drifting import solved_with_drift
 from jumpnet.fe.field import Field, Locator
 from jumpnet.fe.mesh import Faces, on_faces
@@ -20,6 +20,9 @@ from jumpnet.judge.defects import Answer, Defects, Elements, Sources, coefficien
 from jumpnet.problem import Problem
 
 MORE = 2  # Gauss points, in each direction, at which defects are looked at once more
+
+# Of the load: where the judge's iterations end. With 1e-6 a ball of k = 1000 is off by four percent of itself.
+JUDGED = 1e-8
 
 # Of the eigenvalue nearest to zero: Lanczos vectors, and the relative accuracy that ends the iterations.
 VECTORS, ACCURACY = 12, 1e-2
@@ -244,12 +247,18 @@ def _projection(values: np.ndarray, dim: int, order: int, count: int) -> np.ndar
 
 
 def solved(
-    problem: Problem, space: Space, answer: Answer, mean: float | None = None, count: int | None = None
+    problem: Problem,
+    space: Space,
+    answer: Answer,
+    mean: float | None = None,
+    count: int | None = None,
+    accuracy: float = JUDGED,
 ) -> Level:
     """The defect problem in a space; `mean` is that of e, where nothing else fixes the constant.
 
     Data are taken at `count` Gauss points in each direction: by default one more than the order. In the plane three
     for elements, whose own equations must not have seen the data at the same points; in space theirs have one fewer.
+    `accuracy` is that of iterations.
     """
     more = 3 if answer.weak and space.mesh.dim == 2 else 1
     count = count or space.order + more
@@ -263,12 +272,13 @@ def solved(
     if mean is None:
         # An answer's error changes A; what is not there yet does not.
         carried = None if isinstance(answer, Sources) else drift(problem, space.mesh, count)
-        return Level(space, count, found, system, solved_with_drift(system, space, count, carried), cuts)
+        e = solved_with_drift(system, space, count, carried, accuracy)
+        return Level(space, count, found, system, e, cuts)
     system = system.tied()
-    return Level(space, count, found, system, up_to_a_constant(system, system.load, mean), cuts)
+    return Level(space, count, found, system, up_to_a_constant(system, system.load, mean, accuracy), cuts)
 
 
-def up_to_a_constant(tied: System, load: np.ndarray, mean: float) -> np.ndarray:
+def up_to_a_constant(tied: System, load: np.ndarray, mean: float, accuracy: float = EXACT) -> np.ndarray:
     """The solution with a mean; a load that does not balance is made to (by the multiplier of the mean)."""
-    found = tied.solve(load - tied.mass * (load.sum() / tied.mass.sum()))
+    found = tied.solve(load - tied.mass * (load.sum() / tied.mass.sum()), accuracy)
     return found + mean - float(tied.mass @ found) / float(tied.mass.sum())

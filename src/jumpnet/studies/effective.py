@@ -21,6 +21,8 @@ from jumpnet.solving.verify import Verify
 
 Boundary = Literal["periodic", "linear", "flux", "mixed"]
 
+# Of the square root of a tensor's tolerance: the first tolerance of solutions in space (heuristic).
+AIMED = 0.3
 # The estimate is this many times what the signs of error suggest.
 ROOM = 3.0
 
@@ -55,7 +57,8 @@ def effective_tensor(
         boundary: "periodic", "linear", "flux" or "mixed".
         div_A: As in `Problem`.
         constants: As in `Problem`.
-        tol: The tolerance of each solve, by default 1e-6, of label images 1e-3.
+        tol: The tolerance of each solve, by default 1e-6, of label images 1e-3. In space that of the tensor, relative
+            to its largest entry: solutions that have its judged error below that may have larger ones.
         seed: As in `solve`.
         known: The solution of a periodic cell problem with the same `A` and `jumps`, which is then not solved again.
         resolution: Whether the tensor of the label image at half its resolution is computed too; the difference is the
@@ -81,7 +84,7 @@ def effective_tensor(
         raise ProblemError(f'boundary is {boundary!r}; choose "periodic", "linear", "flux" or "mixed".')
     goal = (1e-6 if parts.pixel is None else 1e-3) if tol is None else tol
 
-    def solved(parts: Partition, verify: Verify) -> list[Solution]:
+    def solved(parts: Partition, verify: Verify, tol: float) -> list[Solution]:
         found = []
         for axis in range(parts.dim):
             conditions = _conditions(parts, axis, boundary)
@@ -92,16 +95,33 @@ def effective_tensor(
             if verify and known is not None and boundary == "periodic" and _is_cell_problem(known, axis):
                 found.append(known)
             else:
-                options: dict[str, Any] = {"tol": goal, "seed": seed, "method": method, "verify": verify}
+                options: dict[str, Any] = {"tol": tol, "seed": seed, "method": method, "verify": verify}
                 options["time_limit"] = time_limit
                 found.append(solve(problem, progress=progress, **options))
         return found
 
-    result = tensor_of(solved(parts, "auto"), boundary)
+    first, *others = _aims(parts, goal)
+    result = tensor_of(solved(parts, "auto", first), boundary)
+    for aimed in others:
+        if result.estimate <= goal * float(np.abs(result.tensor).max()):
+            break
+        result = tensor_of(solved(parts, "auto", aimed), boundary)
     if not resolution:
         return result
-    coarse = tensor_of(solved(parts.coarsened(), False), boundary)
+    coarse = tensor_of(solved(parts.coarsened(), False, goal), boundary)
     return replace(result, resolution=float(np.abs(result.tensor - coarse.tensor).max()))
+
+
+def _aims(parts: Partition, goal: float) -> list[float]:
+    """The tolerances of the solutions, one after the other until the tensor's judged error meets the goal.
+
+    A tensor's error is the square of the gradients': in space, where digits are dear, half of them are tried first.
+    """
+    if parts.dim < 3 or parts.pixel is not None:
+        return [goal]
+    first = AIMED * float(np.sqrt(goal))
+    found = [first * 10.0**-k for k in range(int(np.ceil(np.log10(max(first / goal, 1.0)))))]
+    return [*found, goal]
 
 
 def _conditions(parts: Partition, axis: int, boundary: Boundary) -> dict[str, Condition]:

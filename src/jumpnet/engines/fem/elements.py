@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float
 from jumpnet.engines.fem.answers import as_solution
 from jumpnet.engines.fem.marking import indicators
 from jumpnet.engines.fem.options import FEM
-from jumpnet.errors import ModelError
+from jumpnet.errors import ModelError, SolutionError
 from jumpnet.fe.assembly import Contact, Outer, surface_load
 from jumpnet.fe.features import FieldFunction
 from jumpnet.fe.mesh import Mesh
@@ -25,7 +25,8 @@ from jumpnet.fe.meshing.edges import graded_edges
 from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.fe.meshing.fitting import fitted
 from jumpnet.fe.small import least_eigenvalue
-from jumpnet.fe.space import Space
+from jumpnet.fe.space import Space, memory_of
+from jumpnet.guard.memory import too_much
 from jumpnet.judge.adaptivity import MOST_LAYERS, graded_vertices
 from jumpnet.judge.defects import Elements, Sources, coefficients, on_surfaces
 from jumpnet.judge.edges import singular_edges
@@ -38,6 +39,8 @@ from jumpnet.solution import Diagnostics, MeshSize, Solution
 ACROSS = {2: 12, 3: 6}
 # The order of curved faces. In space, refined meshes keep the geometry of the first one; in the plane nodes are moved.
 CURVED = {2: 8, 3: 4}
+# Elements to a square or cube of their size, about.
+SIMPLICES = {2: 2.3, 3: 8.5}
 # Layers of elements towards singular points in the first mesh; each further space has half as many more.
 LAYERS = 4
 # The same towards singular edges in space, one more with each space; none in meshes with more elements than
@@ -47,10 +50,12 @@ LAYERS_AT_EDGES, MOST_GRADED = 1, 3000
 # With more singular points than this (images) there is one layer only, to bound the number of elements (heuristic).
 MANY = 40
 # Orders: the first, the one up to which no elements are bisected, the highest, and the step between them.
-FIRST, ENOUGH, MOST, STEP = 2, {2: 4, 3: 5}, {2: 8, 3: 5}, {2: 2, 3: 1}
+FIRST, ENOUGH, MOST, STEP = 2, {2: 4, 3: 5}, {2: 8, 3: 6}, {2: 2, 3: 1}
 # Waves (lam < 0): at most this many radians per degree of an element in the first space (heuristic), and its highest
 # order.
 PER_DEGREE, MOST_WAVES = 0.6, {2: 10, 3: 5}
+# The part of all elements that may be marked: in space each becomes eight, and its neighbours are cut too (heuristic).
+PART_MARKED = {2: 1.0, 3: 0.15}
 # The time of a space is expected to grow with this power of the number of unknowns.
 GROWTH = {2: 1.3, 3: 1.3}
 # The rate at which differences fall is taken to be at least this, also if the last two fell faster (heuristic).
@@ -62,6 +67,8 @@ FIRST_RATE = 0.3
 GAUSS = {2: 3, 3: 1}
 # Corrections of the penalty's consistency error: each reduces it by a factor of 1e5.
 CORRECTIONS = 2
+# Of the load: where the iterations of a solve end, which corrections continue, and where those of corrections end.
+ITERATED, CORRECTED = 1e-9, 1e-6
 # A difference above the part SLOW of the one before is no progress; PATIENCE such spaces in a row end the loop.
 SLOW, PATIENCE = 0.7, 3
 
@@ -88,10 +95,12 @@ class Refinement:
     def __init__(self, problem: Problem, options: FEM, seconds: float = np.inf, report: Report | None = None):
         self._report = report
         self.problem, self._options, self._seconds, self._began = problem, options, seconds, time.perf_counter()
+        _in_memory(problem, options)
         first = first_mesh(problem, _size(problem, options, ACROSS[problem.dim]), CURVED[problem.dim], seconds)
         self._meshes = Refined(problem, first)
         self._order = options.order or _first_order(problem, self._meshes.mesh)
         self._stages: list[Stage] = []
+        self._reasons: tuple[str, ...] = ()
         self._idle = 0
         self._last = 0.0  # seconds of the last space
 
@@ -103,7 +112,8 @@ class Refinement:
             if not self._stages:
                 raise
             status = Status.INTERRUPTED
-        return _as_solution(self.problem, self._stages[-1], status, _estimate(self._stages), self._spent)
+        found = _as_solution(self.problem, self._stages[-1], status, _estimate(self._stages), self._spent)
+        return found.with_diagnostics(reasons=self._reasons) if self._reasons else found
 
     def _search(self, enough: Enough) -> Status:
         while (status := self._next()) is None:
@@ -127,10 +137,16 @@ class Refinement:
         if space.size > (most := self._options.most(self.problem.dim)):
             if self._stages:
                 return Status.STEP_LIMIT
-            raise ModelError(
-                f"the first space of finite elements has {space.size} unknowns, more than the {most} allowed; waves "
-                "(lam < 0) are short, or the geometry is fine: raise the limit by jn.FEM(unknowns=...)."
-            )
+            if self._options.order is None and self._order > FIRST:
+                raise ModelError(
+                    f"the first space of finite elements that resolves waves (lam < 0) has {space.size} unknowns, more "
+                    f"than the {most} allowed; raise the limit by jn.FEM(unknowns=...)."
+                )
+        if lacking := too_much(space.memory):
+            if not self._stages:
+                raise _refused(len(space.mesh), space.order, lacking)
+            self._reasons = (f"the next space needs about {lacking}.",)
+            return Status.STEP_LIMIT
         if self._stages and not self._in_time(space):
             return Status.TIME_LIMIT
         began = time.perf_counter()
@@ -146,7 +162,8 @@ class Refinement:
         if options.order is not None and options.size is not None:
             return False
         top = MOST[dim]
-        found = None if dim == 3 else indicators(self._stages[-1].level)
+        early = dim == 3 and self._order < ENOUGH[dim]
+        found = None if early else indicators(self._stages[-1].level)
         rising = self._order < ENOUGH[dim] or (self._order < top and found is not None and found.analytic)
         if options.order is None and (rising or options.size is not None):
             self._order += STEP[dim]
@@ -154,7 +171,7 @@ class Refinement:
                 self._meshes.deepen()
                 return True
             return False
-        self._meshes.refine((found or indicators(self._stages[-1].level)).marked())
+        self._meshes.refine((found or indicators(self._stages[-1].level)).marked(PART_MARKED[dim]))
         return True
 
     @property
@@ -223,6 +240,23 @@ def _size(problem: Problem, options: FEM, across: int) -> float:
     return options.size or float(np.max(upper - lower)) / across
 
 
+def _in_memory(problem: Problem, options: FEM) -> None:
+    """SolutionError where elements of the size that was given would need more memory than there is."""
+    if options.size is None:
+        return
+    lower, upper = problem.partition.bounds
+    elements = SIMPLICES[problem.dim] * float(np.prod((upper - lower) / options.size))
+    order = options.order or FIRST
+    if lacking := too_much(memory_of(elements, problem.dim, order)):
+        raise _refused(round(elements), order, lacking)
+
+
+def _refused(elements: int, order: int, lacking: str) -> SolutionError:
+    return SolutionError(
+        f"{elements} elements of order {order} need about {lacking}; choose larger elements or a lower order (jn.FEM)."
+    )
+
+
 def _first_order(problem: Problem, mesh: Mesh) -> int:
     """The order of the first space: higher where waves (lam < 0) are short for its elements.
 
@@ -241,7 +275,8 @@ def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
     Values on the boundary and at interfaces are met by a penalty, up to 1e-5; corrections take that to rounding.
     """
     answer = Sources.of(problem)
-    level = solved(problem, space, answer, None if problem.mean is None else 0.0, space.order + GAUSS[problem.dim])
+    mean, count = None if problem.mean is None else 0.0, space.order + GAUSS[problem.dim]
+    level = solved(problem, space, answer, mean, count, ITERATED)
     level = _corrected(problem, level, answer)
     e = level.sampled()
     whole = sum(level.integrals(np.ones_like(e)))
@@ -254,9 +289,11 @@ def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
 def _corrected(problem: Problem, level: Level, beside: Sources) -> Level:
     """The level without the penalty's consistency error of 1e-5, which is solved for with the same factors."""
     total = np.zeros(level.space.size)
+    system = level.system
     for _ in range(CORRECTIONS):
         load = _left_on_faces(problem, level, beside) - total
-        more = level.system.solve(load) if problem.mean is None else up_to_a_constant(level.system, load, 0.0)
+        rest = load + system.left(system.load + total, level.unknowns)
+        more = system.solve(rest, CORRECTED) if problem.mean is None else up_to_a_constant(system, rest, 0.0, CORRECTED)
         level, total = replace(level, unknowns=level.unknowns + more), total + load
     return level
 

@@ -24,12 +24,13 @@ class Indicators:
     size: Float[np.ndarray, " m"]
     decay: Float[np.ndarray, " m"]
 
-    def marked(self) -> Bool[np.ndarray, " m"]:
-        """The fewest elements that hold the part BULK of the squared error."""
+    def marked(self, part: float = 1.0) -> Bool[np.ndarray, " m"]:
+        """The fewest elements that hold the part BULK of the squared error; the worst ones if those exceed a part."""
         order = np.argsort(self.size)[::-1]
         total = np.cumsum(self.size[order] ** 2)
         found = np.zeros(len(order), bool)
-        found[order[: int(np.searchsorted(total, BULK * total[-1])) + 1]] = True
+        count = int(np.searchsorted(total, BULK * total[-1])) + 1
+        found[order[: min(count, int(np.ceil(part * len(order))))]] = True
         return found
 
     @property

@@ -51,7 +51,7 @@ def apart(name: str, *arguments: Any, seconds: float = PATIENCE) -> Any:
 
 
 def _packed(name: str, *arguments: Any) -> bytes:
-    """The job as bytes. SciPy's trees turn Ctrl-C while they are pickled into a ValueError, which is not there twice."""
+    """The job as bytes. SciPy's trees turn Ctrl-C while they are pickled into a ValueError, but not twice."""
     try:
         return packed(name, *arguments)
     except ValueError:

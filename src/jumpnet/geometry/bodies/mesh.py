@@ -142,8 +142,13 @@ def _checked(vertices: object, faces: object) -> tuple[Floats, np.ndarray]:
             f"the surface is not closed: {int(loose.sum())} edges have a triangle on one side only (or two that run "
             f"the same way), e.g. near ({a[0]:.4g}, {a[1]:.4g}, {a[2]:.4g}); mend the mesh so that it is watertight."
         )
-    if len(np.unique(codes)) < len(codes):
-        raise GeometryError("more than two triangles of the surface meet at an edge; mend the mesh.")
+    _, first, count = np.unique(codes, return_index=True, return_counts=True)
+    if count.max() > 1:
+        a = x[edges[first[count > 1][0]]].mean(axis=0)
+        raise GeometryError(
+            "more than two triangles of the surface meet at an edge, "
+            f"e.g. near ({a[0]:.4g}, {a[1]:.4g}, {a[2]:.4g}); mend the mesh."
+        )
     used = np.unique(f)
     return x[used], np.searchsorted(used, f)
 

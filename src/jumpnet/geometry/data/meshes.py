@@ -13,6 +13,7 @@ from jumpnet.geometry.bodies.levelset import LevelSet
 from jumpnet.geometry.bodies.mesh import Mesh
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.data.files import Source, checked_path, optional, reading
+from jumpnet.geometry.data.repair import checked, closed
 from jumpnet.geometry.shape import Shape
 from jumpnet.guard.budget import within_budget
 
@@ -41,6 +42,9 @@ def from_mesh(
 ) -> Shape:
     """The body inside the surface of an STL, OBJ or PLY file, which must be closed (watertight).
 
+    Triangles that run the wrong way round are turned, holes of three edges, or of four in a plane, are closed (with a
+    warning); a surface that crosses itself is refused, with the place.
+
     With `smooth` the surface is rounded: interfaces are then smooth, as the direct solver wants them, and details
     smaller than 1/64 of the body are lost. Without it the triangles stay as they are. By default the surface is smooth
     unless triangles meet at more than 45 degrees somewhere: at edges that are meant. Coordinates are those of the file
@@ -61,7 +65,9 @@ def from_mesh(
         found.update_faces(found.nondegenerate_faces())
         if not found.is_winding_consistent:
             trimesh.repair.fix_winding(found)
+        closed(found, trimesh)
         body = Mesh(np.array(shift) + factor * np.asarray(found.vertices, float), np.asarray(found.faces))
+        checked(body)
         wanted = _largest_angle(body) < SHARP if smooth is None else bool(smooth)
         made = [smooth_surface(part) if wanted else part for part in disjoint(body)]
         return made[0] if len(made) == 1 else Union(tuple(made))
