@@ -277,7 +277,7 @@ class Mesh:
     def _parts_of(
         self, count: int, cut: np.ndarray, longest: np.ndarray, middle: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The parts of triangles of which so many edges are cut: parents, barycentric corners, vertex numbers."""
+        """The parts of triangles with a given number of cut edges: parents, barycentric corners, vertex numbers."""
         at = np.flatnonzero(cut.sum(axis=1) == count)
         # c is opposite to the longest edge (a, b); where two are cut, the other one is (b, c).
         c = longest[at]

@@ -26,7 +26,7 @@ class Residual:
 
 @dataclass(frozen=True)
 class PointCounts:
-    """At how many points the equations were taken; of a training also the minimum and the method of its `jn.Points`."""
+    """The numbers of collocation points; of a training also the minimum and the method of its `jn.Points`."""
 
     interior: int
     boundary: int
@@ -80,7 +80,7 @@ class MeshSize:
 
 @dataclass(frozen=True)
 class Trial:
-    """How one of several seeds came out; `difference` is its distance from the mean of all (root mean square)."""
+    """The outcome of one of several seeds; `difference` is its distance from the mean of all (root mean square)."""
 
     seed: int
     status: Status

@@ -1,4 +1,4 @@
-"""The effective tensor of a periodic cell, and what is known of it without solving anything.
+"""The effective tensor of a periodic cell, and bounds for it that need no solve.
 
 Voigt's bound is the mean of A, Reuss's the inverse of the mean of A^-1, both as matrices. Where every piece conducts
 equally in all directions, Hashin and Shtrikman's bounds are narrower. For two such materials they hold for the traces
@@ -31,7 +31,7 @@ CONDITIONS = {
 
 Tensor = Float[np.ndarray, "d d"]
 
-# Materials are the same, and directions too, up to this part.
+# The relative tolerance for equal materials and for isotropy.
 SAME = 1e-12
 # Shares of pieces, by quadrature, and so the bounds, are known up to this part (heuristic).
 SHARES = 1e-6
@@ -39,7 +39,7 @@ SHARES = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """What the effective tensor lies between; None where a bound does not apply.
+    """Bounds of the effective tensor; None where a bound does not apply.
 
     `reuss` and `voigt` are matrices (in the order of quadratic forms), `hashin_shtrikman` two numbers. A contact
     resistance only lowers the tensor: the upper bounds stay.

@@ -1,4 +1,4 @@
-"""Numbers that engineers ask of a solution: fluxes through surfaces, means, energies, and whether the books balance.
+"""Quantities of a solution: fluxes through surfaces, means, energies, and flux balances.
 
 Every number is an integral with the error of its quadrature. How well the fluxes of each piece balance its sources is a
 check of the solution that needs no exact one: it is a consequence of the equations that no row of the solve asks for.
@@ -22,9 +22,9 @@ from jumpnet.solution.solution import Solution
 
 Pair = tuple[int, int]
 
-# More than this part of the flux must not be lost. Heuristic: a solution within any useful tolerance loses less.
+# A balance fails if more than this part of the flux is lost (heuristic).
 MOST_LOST = 1e-2
-# Of the flux that the size of u could drive through a piece: what gradients of nearly constant solutions are made of.
+# Fluxes below this part of that driven by the size of u across a piece count as rounding.
 ROUNDING = 1e-8
 SAMPLE = 200  # points at which the size of u is taken
 
@@ -34,7 +34,7 @@ class Balance:
     """The flux out of a piece (or of the domain) against what its sources ask for; the two are equal for the solution.
 
     `outflow` is the integral of A grad u . n over the boundary, n outward; `source` that of f + lam u inside, point
-    sources included, and, for the domain, of the flux jumps w. `rounding` is a flux that is as good as none.
+    sources included, and, for the domain, of the flux jumps w. `rounding` is a flux that counts as zero.
     """
 
     name: str

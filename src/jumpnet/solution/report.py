@@ -151,6 +151,8 @@ class TrustReport:
         if self.diagnostics.method:
             lines.append(f"method     {self.diagnostics.method}")
         lines += [f"reason     {reason}" for reason in self.diagnostics.reasons]
+        if not self.status.ok and len(self.diagnostics.tried) > 1:
+            lines += [f"tried      {one}" for one in self.diagnostics.tried]
         if math.isfinite(self.estimate):
             lines.append(f"estimate   L2 error {self.estimate:.1e}, without the exact solution")
         else:

@@ -39,6 +39,22 @@ if TYPE_CHECKING:
 Pieces = int | str | Sequence[int] | Sequence[str] | np.ndarray
 
 
+# What people look for under another name.
+NEAR = {
+    "gradient": "solution.grad(x)",
+    "evaluate": "solution(x)",
+    "predict": "solution(x)",
+    "u": "solution(x)",
+    "values": "solution(x)",
+    "error": "solution.verdict.error(x), solution.estimate or solution.errors()",
+    "plot_history": "jumpnet.reporting.plot_history(solution)",
+    "probe": "solution.along(start, end)",
+    "line": "solution.along(start, end)",
+    "average": "solution.mean(piece)",
+    "to_vtk": "solution.export('a.vtu')",
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A solved problem. Call it for values; see the methods for everything else.
@@ -381,6 +397,13 @@ class Solution:
                 f"{self.dim} and {self.pieces}; give the problem this solution was computed for."
             )
         return replace(self, statement=Statement.of(problem))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What is meant by a name that is none here."""
+            hint = f"; {NEAR[name]} is meant, perhaps" if name in NEAR else ""
+            raise AttributeError(f"a Solution has no attribute {name!r}{hint}")
 
     def __repr__(self) -> str:
         estimate = f", estimated error {self.estimate:.1e}" if np.isfinite(self.estimate) else ""

@@ -32,7 +32,7 @@ from jumpnet.solution.solution import Solution
 from jumpnet.solution.statement import Statement
 
 FORMAT = 1
-# More than this is not meant seriously.
+# Larger numbers in a file are refused.
 MOST_DIMENSIONS, LARGEST_COUNT, LARGEST_SEED = 100, 10**9, 2**64
 COLUMNS = ("step", "loss", "loss_of_term", "damping", "step_norm", "seconds")
 
@@ -176,7 +176,7 @@ def _network(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Network 
 
 
 def _supplement(header: dict[str, Any]) -> Supplement:
-    """What the network is without; files of older versions have nothing of the kind."""
+    """The closed-form part of u; files of older versions have none."""
     spec = header.get("supplement")
     return Supplement() if spec is None else Supplement.from_spec(spec, int(header["dim"]), int(header["pieces"]))
 
@@ -289,7 +289,7 @@ def _pieces_of(network: Network | Frozen) -> int:
 def _probe(solution: Solution) -> None:
     """Charts and frozen functions at the origin, seen from each piece: shapes that do not fit raise an error.
 
-    Not so finite elements, which are known in their pieces only; their arrays have been looked at one by one.
+    Finite elements are not evaluated, as they are defined in their pieces only; their arrays are checked one by one.
     """
     d, network = solution.dim, solution.network
 

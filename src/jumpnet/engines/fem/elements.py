@@ -171,7 +171,8 @@ class Refinement:
                 self._meshes.deepen()
                 return True
             return False
-        self._meshes.refine((found or indicators(self._stages[-1].level)).marked(PART_MARKED[dim]))
+        marked = (found or indicators(self._stages[-1].level)).marked(self._options.bulk, PART_MARKED[dim])
+        self._meshes.refine(marked)
         return True
 
     @property

@@ -31,9 +31,9 @@ SMALLER = 0.5
 OFF, SAMPLED = 0.02, 1e-3
 # Of the largest distance from the boundary: corners of outer faces are on it up to this.
 ON_BOUNDARY = 1e-3
-# Elements are so many times as large as the boxes in which data look smooth (heuristic: those have five points across).
+# The size of elements over that of the boxes in which data are smooth (heuristic: those have five points across).
 LEAVES = 2.0
-# Radians of a wave along an element at most, and points at which that is looked at. Heuristic, chosen on one problem
+# The most radians of a wave along an element, and the sample points for lam. Heuristic, chosen on one problem
 # (benchmarks/plane.py, waves): order 10 has an error of 3e-7 of the variation there, order 8 one of 1e-5.
 RADIANS, SAMPLES = 4.5, 2000
 # Of the domain: point sources that are closer to a wall ask for no smaller elements.
@@ -185,7 +185,7 @@ def _cut_at_sources(problem: Problem, mesh: Mesh) -> Mesh:
 
 
 def _lacking(parts: Partition, mesh: Mesh) -> str:
-    """A sentence about a piece that a mesh lacks, or has too much of, or about gaps; empty if all is there."""
+    """A sentence about a piece whose volume in the mesh is wrong, or about gaps; empty if the mesh is complete."""
     if _gaps(parts, mesh):
         return "elements of the mesh have faces without a neighbour inside the domain."
     xi, w = gauss(mesh.dim, mesh.order + 1)

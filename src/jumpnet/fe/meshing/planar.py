@@ -29,7 +29,7 @@ STRAIGHT = 1e-10  # of the domain: controls nearer to the chord than that make a
 CORNER = 1e-3  # radians: where segments meet at a larger angle, a curve has a corner
 SAMPLES = 4  # parts of a segment in which its turning is measured
 TURN = 0.4  # radians by which a curve turns along one edge at most
-PROBE = 1e-6  # of the domain: where the other side of a segment is looked at
+PROBE = 1e-6  # of the domain: the distance at which the piece beside a segment is looked up
 MOST_SEGMENTS = 20_000  # beyond, the graph takes longer than boolean operations
 GRADING = 0.5  # how fast elements may grow away from short edges
 UNBENT = 8  # rounds of straightening edges of elements that fold
@@ -111,7 +111,7 @@ def _loops(shape: Shape) -> list[np.ndarray] | None:
 
 
 def _joined(x: Float[np.ndarray, "n 2"], near: float) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, "k 2"]]:
-    """Numbers of points, the same for those that are as good as one, and a place for each number."""
+    """Numbers of points, equal for coincident ones, and the place of each number."""
     first = np.arange(len(x))
     for a, b in sorted(KDTree(x).query_pairs(near)):
         first[b] = min(first[b], first[a])
@@ -220,7 +220,7 @@ class Arcs:
 
 
 def joined_arcs(graph: Segments) -> Arcs:
-    """The segments in runs: from joint to joint, where a joint of two is none if the curve goes on smoothly there."""
+    """The segments in runs between joints; where two segments meet smoothly there is no joint."""
     at_corner: dict[int, list[tuple[int, int]]] = {}
     for k, pair in enumerate(graph.ends.tolist()):
         for end, corner in enumerate(pair):
@@ -228,7 +228,7 @@ def joined_arcs(graph: Segments) -> Arcs:
     free, runs = set(range(len(graph.ends))), []
 
     def onward(k: int, end: int) -> tuple[int, int] | None:
-        """The segment that goes on beyond an end of another, and which of its ends is there."""
+        """The segment that continues another beyond an end, and which of its ends is there."""
         others = [one for one in at_corner[int(graph.ends[k, end])] if one != (k, end)]
         if len(others) != 1 or others[0][0] not in free or not _smooth(graph, (k, end), others[0]):
             return None
@@ -251,7 +251,7 @@ def joined_arcs(graph: Segments) -> Arcs:
 
 
 def _smooth(graph: Segments, one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether a curve goes on from the end of a segment to that of another, with the same pieces beside it."""
+    """Whether two segments meet smoothly at their ends, with the same pieces beside them."""
     (k, end), (m, start) = one, other
     if graph.straight[k] or graph.straight[m]:
         return False
