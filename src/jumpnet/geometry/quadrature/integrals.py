@@ -73,8 +73,10 @@ def outer_pieces(partition: Partition) -> list[int]:
 
 def _meets(partition: Partition, piece: int | None, pilot: Trace) -> bool:
     """Whether a piece may touch a wall: a short stretch has no point of the pilot sample."""
-    if not piece or partition.dim == 1:
-        return not piece or bool((pilot.behind == piece).any())
+    if partition.dim != 2:
+        return piece is None or bool((pilot.behind == piece).any())
+    if not piece:
+        return True
     lower, upper = partition.piece_bounds(piece)
     spare = 0.01 * (pilot.points.max(axis=0) - pilot.points.min(axis=0)).max()
     beside = (pilot.points.max(axis=0) < lower - spare) | (pilot.points.min(axis=0) > upper + spare)
