@@ -32,7 +32,7 @@ def direct(problem: jn.Problem, tol: float) -> Callable[[], jn.Solution]:
 def network(problem: jn.Problem, steps: int, **options) -> Callable[[], jn.Solution]:
     model = jn.models.CategoricalEmbedding(dim=1, neurons=50)
     optimizer = jn.optim.LevenbergMarquardt(steps=steps)
-    return lambda: jn.solve(problem, method=jn.Network(model, optimizer), **options)
+    return lambda: jn.solve(problem, method=jn.Network(model, optimizer, **options))
 
 
 def elements(problem: jn.Problem, order: int, size: float) -> Callable[[], jn.Solution]:
