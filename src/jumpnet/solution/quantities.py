@@ -14,6 +14,7 @@ import numpy as np
 from jumpnet.errors import SolutionError
 from jumpnet.fields import is_zero
 from jumpnet.geometry import Partition
+from jumpnet.geometry.quadrature.integrals import outer_pieces
 from jumpnet.geometry.quadrature.rules import NOTHING, Integral
 from jumpnet.problem import Problem
 from jumpnet.solution.places import Density, Places, places_of
@@ -108,7 +109,7 @@ def means(solution: Solution) -> tuple[np.ndarray, np.ndarray]:
     gradient, flux = np.zeros(solution.dim), np.zeros(solution.dim)
     for k in range(solution.dim):
         flux[k] = _inside(solution, None, lambda at, k=k: at.flux()[:, k]).value / volume
-        pieces = sorted(parts._walls.outer_labels)
+        pieces = outer_pieces(parts)
         outer = (places.on_boundary(None, piece, lambda at, k=k: at.u() * at.normals[:, k]) for piece in pieces)
         gradient[k] = sum(outer, NOTHING).value / volume  # by Gauss's theorem, jumps included
     return gradient, flux
@@ -203,7 +204,7 @@ def _source(solution: Solution, problem: Problem, piece: int) -> Integral:
 
 def _through_boundary(solution: Solution, part: str | None) -> Integral:
     """The flux through the outer boundary or a part of it, piece by piece: it may jump where they meet."""
-    pieces = sorted(_partition(solution)._walls.outer_labels)
+    pieces = outer_pieces(_partition(solution))
     places = places_of(solution)
     return sum((places.on_boundary(part, piece, _normal_flux) for piece in pieces), NOTHING)
 

@@ -32,7 +32,7 @@ def by_potential(problem: Problem, goal: Goal, solved: Callable[[Problem, Goal],
 def multiplied(problem: Problem, w: Solution, goal: Goal) -> Solution:
     """u = K w, with its error and status."""
     u = replace(w.representation, factors=problem.K)
-    found = Solution(u, Statement.of(problem), replace(w.diagnostics, verdict=None))
+    found = Solution(u, Statement.of(problem), replace(w.diagnostics, verdict=None, judged=None))
     if problem.mean is not None:
         ones = replace(found, representation=replace(u, scale=0.0, supplement=Supplement(1.0, ())))
         constant = (problem.mean - found.mean().value) / ones.mean().value

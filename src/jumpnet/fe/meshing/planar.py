@@ -6,7 +6,7 @@ onto the curves they stand for, by blending into the elements, and left straight
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +17,7 @@ from jumpnet.errors import GeometryError
 from jumpnet.fe.mesh import Mesh, from_corners
 from jumpnet.fe.meshing.fitted import same_vertices
 from jumpnet.fe.meshing.frame import Frame
+from jumpnet.fe.meshing.periodic import mirrored, together
 from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.fe.simplex import gauss, lagrange
 from jumpnet.geometry import Box, Partition, Path
@@ -90,13 +91,14 @@ def planar_graph(partition: Partition, periodic: Sequence[int] = ()) -> Segments
     if len(control) > MOST_SEGMENTS:
         return None
     scale = partition.domain.size
-    extra = _mirrored(control, partition, periodic)
+    control, moved = together(control, partition, periodic)
+    extra = mirrored(control, partition, periodic)
     number, corners = _joined(np.concatenate([control[:, [0, 3]].reshape(-1, 2), extra]), SAME * scale)
     ends = number[: 2 * len(control)].reshape(-1, 2)
     straight = _is_straight(control, STRAIGHT * scale)
     control, ends, owner, straight = _split(control, ends, owner, straight, corners, SAME * scale)
     found = _matched(control, ends, owner, straight, corners)
-    return found if _fits(found, partition) else None
+    return found if _fits(found, partition, moved) else None
 
 
 def _loops(shape: Shape) -> list[np.ndarray] | None:
@@ -106,18 +108,6 @@ def _loops(shape: Shape) -> list[np.ndarray] | None:
         corners = np.array([(a, b), (c, b), (c, d), (a, d)])
         return [bezier.line(corners, np.roll(corners, -1, axis=0))]
     return list(shape._loops.loops) if isinstance(shape, Path) and not shape.clipped else None
-
-
-def _mirrored(control: np.ndarray, partition: Partition, periodic: Sequence[int]) -> Float[np.ndarray, "n 2"]:
-    """The corners on periodic sides as they appear on the opposite ones."""
-    lower, upper = (np.asarray(end, float) for end in partition.bounds)
-    corners, found = control[:, 0], [np.zeros((0, 2))]
-    for axis in periodic:
-        for here, there in ((lower, upper), (upper, lower)):
-            on = corners[np.abs(corners[:, axis] - here[axis]) <= SAME * partition.domain.size].copy()
-            on[:, axis] = there[axis]
-            found.append(on)
-    return np.concatenate(found)
 
 
 def _joined(x: Float[np.ndarray, "n 2"], near: float) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, "k 2"]]:
@@ -189,10 +179,14 @@ def _matched(
     return Segments(control[kept], ends[kept], found[0], found[1], straight[kept], corners)
 
 
-def _fits(graph: Segments, partition: Partition) -> bool:
-    """Whether the partition has the same labels on both sides of the middle of every segment."""
+def _fits(graph: Segments, partition: Partition, moved: Float[np.ndarray, "k 2"]) -> bool:
+    """Whether the partition has the same labels on both sides of the middle of every segment whose ends stay there."""
     if np.any(graph.left == graph.right):
         return False
+    if len(moved):
+        near = np.asarray(KDTree(moved).query(graph.corners)[0]) <= SAME * partition.domain.size
+        stay = ~near[graph.ends].any(axis=1)
+        graph = replace(graph, control=graph.control[stay], left=graph.left[stay], right=graph.right[stay])
     ends = bezier.sampled(graph.control, np.array([0.49, 0.51]))
     along = ends[:, 1] - ends[:, 0]
     normal = np.stack([-along[:, 1], along[:, 0]], axis=1) / np.linalg.norm(along, axis=1)[:, None]
