@@ -366,7 +366,7 @@ def _superlu(matrix: Any) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _cholesky(matrix: Any) -> Callable[[np.ndarray], np.ndarray]:
-    coo = sp.tril(matrix, format="coo")  # no more is looked at
+    coo = sp.tril(matrix, format="coo")  # the solver reads the lower triangle only
     entries = coo.row.astype(np.int32), coo.col.astype(np.int32), coo.data
     made = ngsolve().ng.la.SparseMatrixd.CreateFromCOO(*entries, *matrix.shape)
     inverse = made.Inverse(inverse="sparsecholesky")

@@ -221,7 +221,7 @@ def _bar(of: dict[str, Any]) -> float:
 
 
 def _pixels(of: dict[str, Any]) -> str:
-    """What the resolution of the image may cost, where that was looked at."""
+    """The estimated error from the resolution of the image, if it was computed."""
     return "" if of["resolution error"] is None else f"; pixels ± {of['resolution error']:.1e}"
 
 

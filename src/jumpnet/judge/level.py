@@ -19,18 +19,18 @@ from jumpnet.judge.cuts import CutDefects
 from jumpnet.judge.defects import Answer, Defects, Elements, Sources, coefficients, defects, drift, on_surfaces
 from jumpnet.problem import Problem
 
-MORE = 2  # Gauss points, in each direction, at which defects are looked at once more
+MORE = 2  # further Gauss points in each direction, at which defects outside the space are measured
 
-# Of the load: where the judge's iterations end. With 1e-6 a ball of k = 1000 is off by four percent of itself.
+# The relative residual at which the judge's iterations end. With 1e-6, a ball of k = 1000 is off by four percent.
 JUDGED = 1e-8
 
-# Of the eigenvalue nearest to zero: Lanczos vectors, and the relative accuracy that ends the iterations.
+# The eigenvalue nearest to zero: the number of Lanczos vectors, and the relative accuracy.
 VECTORS, ACCURACY = 12, 1e-2
 
 
 @dataclass(frozen=True)
 class Eigenvalue:
-    """An eigenvalue in a space, how far it may be from the exact one, and how far penalties have moved it."""
+    """An eigenvalue in a space, a bound for its error, and the shift that penalties cause."""
 
     value: float
     error: float
@@ -68,7 +68,7 @@ class Level:
         return self.field.values @ self.space.basis.value(gauss(self.space.mesh.dim, self.count)[0]).T
 
     def difference(self, coarser: "Level") -> float:
-        """The norm of what has changed from a coarser level, relative to that of e; by a few points of each element."""
+        """The norm of the change from a coarser level, relative to that of e, by a few points of each element."""
         mesh, (xi, w) = self.space.mesh, gauss(self.space.mesh.dim, 2)
         here = self.field.values @ self.space.basis.value(xi).T
         if coarser.space.mesh is mesh:
@@ -105,8 +105,8 @@ class Level:
     def nearest(self) -> Eigenvalue | None:
         """The eigenvalue of least modulus, with respect to the mass; None where lam is not negative.
 
-        Its error is the energy of what its eigenfunction lacks, which is less than that of its two highest degrees.
-        A penalty s in place of a condition moves it by the energy of the penalty, to first order in 1/s.
+        Its error is the energy of the error of its eigenfunction, which is below that of its two highest degrees. A
+        penalty s in place of a condition shifts it by the energy of the penalty, to first order in 1/s.
         """
         if self.defects.volume.lam.min() >= 0:
             return None
@@ -141,7 +141,7 @@ class Level:
         return float(values[0]), mode / np.sqrt(mode @ mass(mode))
 
     def _penalty_energy(self) -> float:
-        """The energy in penalties, or in contacts and transfer coefficients that are as large."""
+        """The energy in penalties, including contacts and transfer coefficients that are as large as penalties."""
         mesh, contact, outer = self.space.mesh, self.defects.contact.stiffness, self.defects.outer.alpha
         soft = least_eigenvalue(self.defects.volume.A).min(axis=1)
         total = 0.0
@@ -159,13 +159,13 @@ class Level:
     # --- what the space cannot represent ------------------------------------------------------------------------
 
     def unresolved(self, problem: Problem, answer: Answer) -> float:
-        """The norm of what defects beyond the space may add to e (root mean square).
+        """A bound for what defects outside the space may add to e (root mean square).
 
-        Of a residual (of finite elements: of f) the part orthogonal to the polynomials of an element counts, as seen at
-        more points than the load was. It oscillates in a length of h/(p + 1) or less, and can make an error of
-        (h/(pi (p + 1)))^2/A times its size. Of the defects on faces likewise the part beyond polynomials, which is felt
-        to a depth of such a length. Where faces of elements are off the exact surface, what is missed by continuing
-        them to it is felt everywhere.
+        It is made of the part of the residual (of finite elements: of f) that is orthogonal to the polynomials of an
+        element, sampled at more points than the load. This part oscillates over a length of at most h/(p + 1), and
+        causes an error of up to (h/(pi (p + 1)))^2/A times its size. The same part of the defects on faces acts to a
+        depth of that length. Where faces deviate from the exact surface, the remainder of the continuation to it acts
+        everywhere.
         """
         mesh, order, d = self.space.mesh, self.space.order, self.space.mesh.dim
         length, count = mesh.size / (np.pi * (order + 1)), self.count + MORE

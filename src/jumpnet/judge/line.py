@@ -27,11 +27,11 @@ from jumpnet.judge.finding import Finding
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
-DATA = 1e-6  # to which the problem's own data are looked at first: where they are sharp, residuals are
-TOL = 1e-3  # of the error, relative to itself: an error is wanted to a few percent
-BEST, ENOUGH = 1e-12, 1e-10  # of a solve that an answer of finite elements is compared with: wanted, and sufficient
-LEAST = 0.2  # the change of the verdict under refinement at which nothing is decided
-RESONANT = 0.1  # the change of the smallest eigenvalue at which the spectrum is not clear of zero
+DATA = 1e-6  # to which the problem's own data are resolved first: residuals are sharp where data are
+TOL = 1e-3  # the relative accuracy of the error; a few percent would suffice
+BEST, ENOUGH = 1e-12, 1e-10  # the accuracy of the solve that finite elements are compared with: wanted, and sufficient
+LEAST = 0.2  # the verdict is undecided if it changes by more than this under refinement
+RESONANT = 0.1  # the verdict is undecided if the smallest eigenvalue changes by more than this
 ROUNDED = 4  # roundings, in units of the last place, of a value or a flux of an answer (heuristic)
 POINTS = 24  # in each element, where an answer is compared with a better one
 
@@ -58,10 +58,10 @@ def judge_line(solution: Solution, options: LineOptions = LineOptions()) -> Find
 
 
 def judge_expansion(problem: Problem, expansion: LineExpansion, options: LineOptions = LineOptions()) -> Finding:
-    """The error of finite elements on the line: the difference from a solve that is as good as rounding allows.
+    """The error of finite elements on the line: the difference from a solve that is accurate to rounding.
 
-    What that solve may be wrong by is added to what is unresolved. Where A was taken at the solution, that solve is but
-    the next state: what the change of A adds is solved for.
+    The estimated error of that solve is added to `unresolved`. If A was taken at the solution, that solve is the next
+    state of the iteration, and the defect problem is solved for what the change of A adds.
     """
     statement = statement_of(problem)
     better = solve_statement(statement, BEST, options)
@@ -158,7 +158,7 @@ def defect_statement(solution: Solution, statement: LineStatement) -> LineStatem
 
 
 def _finding(result: LineResult, rounding: float) -> Finding:
-    """What a solve of the defect problem tells; `rounding` is that of the answer itself."""
+    """The result of a solve of the defect problem; `rounding` is that of the answer itself."""
     change = result.estimate / result.size if result.size > 0 else 0.0
     reason = ""
     resonant = result.eigenvalue_change > RESONANT or (change > LEAST and not result.reason)

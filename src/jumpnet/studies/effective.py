@@ -1,13 +1,14 @@
 """`effective_tensor`: the cell problems of a periodic box, one for each direction, and the tensor that they give."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from jumpnet.engines.progress import Progress
-from jumpnet.errors import ProblemError
+from jumpnet.errors import JumpnetError, ProblemError
 from jumpnet.fields import ConstantField, is_zero
 from jumpnet.geometry import Box, Interval, Partition
 from jumpnet.problem import Dirichlet, Jump, Neumann, Periodic, Problem, inputs
@@ -84,7 +85,7 @@ def effective_tensor(
         raise ProblemError(f'boundary is {boundary!r}; choose "periodic", "linear", "flux" or "mixed".')
     goal = (1e-6 if parts.pixel is None else 1e-3) if tol is None else tol
 
-    def solved(parts: Partition, verify: Verify, tol: float) -> list[Solution]:
+    def solved(parts: Partition, verify: Verify, tol: float, method: Method) -> list[Solution]:
         found = []
         for axis in range(parts.dim):
             conditions = _conditions(parts, axis, boundary)
@@ -100,28 +101,29 @@ def effective_tensor(
                 found.append(solve(problem, progress=progress, **options))
         return found
 
-    first, *others = _aims(parts, goal)
-    result = tensor_of(solved(parts, "auto", first), boundary)
-    for aimed in others:
-        if result.estimate <= goal * float(np.abs(result.tensor).max()):
+    result = None
+    for aimed in _aims(parts, goal):  # elements, whose means are judged
+        with suppress(JumpnetError):
+            result = tensor_of(solved(parts, "auto", aimed, "fem" if method == "auto" else method), boundary)
+        if result is not None and result.estimate <= goal * float(np.abs(result.tensor).max()):
             break
-        result = tensor_of(solved(parts, "auto", aimed), boundary)
+    else:
+        result = tensor_of(solved(parts, "auto", goal, method), boundary)
     if not resolution:
         return result
-    coarse = tensor_of(solved(parts.coarsened(), False, goal), boundary)
+    coarse = tensor_of(solved(parts.coarsened(), False, goal, method), boundary)
     return replace(result, resolution=float(np.abs(result.tensor - coarse.tensor).max()))
 
 
 def _aims(parts: Partition, goal: float) -> list[float]:
-    """The tolerances of the solutions, one after the other until the tensor's judged error meets the goal.
+    """Tolerances of solutions that are tried before the goal itself, until the tensor's judged error meets that.
 
     A tensor's error is the square of the gradients': in space, where digits are dear, half of them are tried first.
     """
     if parts.dim < 3 or parts.pixel is not None:
-        return [goal]
+        return []
     first = AIMED * float(np.sqrt(goal))
-    found = [first * 10.0**-k for k in range(int(np.ceil(np.log10(max(first / goal, 1.0)))))]
-    return [*found, goal]
+    return [first * 10.0**-k for k in range(int(np.ceil(np.log10(max(first / goal, 1.0)))))]
 
 
 def _conditions(parts: Partition, axis: int, boundary: Boundary) -> dict[str, Condition]:

@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float
 from jumpnet.engines.fem.answers import as_solution
 from jumpnet.engines.fem.marking import indicators
 from jumpnet.engines.fem.options import FEM
-from jumpnet.errors import SolutionError
+from jumpnet.errors import ModelError, SolutionError
 from jumpnet.fe.assembly import Contact, Outer, surface_load
 from jumpnet.fe.features import FieldFunction
 from jumpnet.fe.mesh import Mesh
@@ -134,8 +134,14 @@ class Refinement:
         if self._stages and not self._refine():
             return Status.STEP_LIMIT
         space = Space(self._meshes.mesh, self._order)
-        if self._stages and space.size > self._options.most(self.problem.dim):
-            return Status.STEP_LIMIT
+        if space.size > (most := self._options.most(self.problem.dim)):
+            if self._stages:
+                return Status.STEP_LIMIT
+            if self._options.order is None and self._order > FIRST:
+                raise ModelError(
+                    f"the first space of finite elements that resolves waves (lam < 0) has {space.size} unknowns, more "
+                    f"than the {most} allowed; raise the limit by jn.FEM(unknowns=...)."
+                )
         if lacking := too_much(space.memory):
             if not self._stages:
                 raise _refused(len(space.mesh), space.order, lacking)
@@ -165,7 +171,8 @@ class Refinement:
                 self._meshes.deepen()
                 return True
             return False
-        self._meshes.refine((found or indicators(self._stages[-1].level)).marked(PART_MARKED[dim]))
+        marked = (found or indicators(self._stages[-1].level)).marked(self._options.bulk, PART_MARKED[dim])
+        self._meshes.refine(marked)
         return True
 
     @property

@@ -11,8 +11,6 @@ from jaxtyping import Bool, Float
 
 from jumpnet.judge.level import Level
 
-# The part of the sum of squared indicators that the marked elements have together (Doerfler marking).
-BULK = 0.9
 # Where modes fall by more than this factor over two degrees, the solution counts as analytic (heuristic).
 ANALYTIC = 0.25
 
@@ -24,13 +22,13 @@ class Indicators:
     size: Float[np.ndarray, " m"]
     decay: Float[np.ndarray, " m"]
 
-    def marked(self, part: float = 1.0) -> Bool[np.ndarray, " m"]:
-        """The fewest elements that hold the part BULK of the squared error; the worst ones if those exceed a part."""
+    def marked(self, bulk: float, most: float = 1.0) -> Bool[np.ndarray, " m"]:
+        """The fewest elements that hold a part of the squared error (Doerfler marking), at most a part of all."""
         order = np.argsort(self.size)[::-1]
         total = np.cumsum(self.size[order] ** 2)
         found = np.zeros(len(order), bool)
-        count = int(np.searchsorted(total, BULK * total[-1])) + 1
-        found[order[: min(count, int(np.ceil(part * len(order))))]] = True
+        count = int(np.searchsorted(total, bulk * total[-1])) + 1
+        found[order[: min(count, int(np.ceil(most * len(order))))]] = True
         return found
 
     @property

@@ -16,6 +16,8 @@ class FEM:
         order: The degree of the elements, from 1 to 10.
         size: The diameter of an element, in units of x.
         unknowns: The size of the largest system; by default 250,000 in the plane, 100,000 in space.
+        bulk: Bisected elements hold this part of the sum of squared error indicators (Doerfler marking); 0.9 by default
+            (heuristic). Smaller values take more spaces, each with fewer unknowns.
 
     Example:
         >>> import jumpnet as jn
@@ -28,6 +30,7 @@ class FEM:
     order: int | None = None
     size: float | None = None
     unknowns: int | None = None
+    bulk: float = 0.9
 
     def __post_init__(self) -> None:
         if self.order is not None and not (isinstance(self.order, int) and 1 <= self.order <= 10):
@@ -36,6 +39,9 @@ class FEM:
             raise ModelError(f"size is {self.size!r}; give the diameter of an element, or leave it out.")
         if self.unknowns is not None and not (isinstance(self.unknowns, int) and self.unknowns > 0):
             raise ModelError(f"unknowns is {self.unknowns!r}; give a positive whole number, or leave it out.")
+
+        if not (isinstance(self.bulk, int | float) and 0 < self.bulk <= 1):
+            raise ModelError(f"bulk is {self.bulk!r}; give a part between 0 and 1.")
 
     def most(self, dim: int) -> int:
         """The largest number of unknowns."""

@@ -7,6 +7,7 @@ length gets none of them, yet the functions about it have as many coefficients: 
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -41,10 +42,17 @@ class HoleWall:
         return int(np.ceil(needed - even)) if even < ENOUGH * needed else 0
 
 
+_KNOWN: WeakKeyDictionary[Partition, tuple[HoleWall, ...]] = WeakKeyDictionary()
+
+
 def walls_of_holes(parts: Partition) -> tuple[HoleWall, ...]:
-    """The walls of all holes of all pieces."""
-    if parts.dim == 1:
-        return ()
+    """The walls of all holes of all pieces; kept, as what is measured of a geometry is."""
+    if parts not in _KNOWN:
+        _KNOWN[parts] = () if parts.dim == 1 else _walls_of_holes(parts)
+    return _KNOWN[parts]
+
+
+def _walls_of_holes(parts: Partition) -> tuple[HoleWall, ...]:
     walls, of_pair = parts._walls, defaultdict(float)
     found: dict[tuple[int, int], dict[tuple[int, Pair], float]] = {}
     for piece in range(parts.size):

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jumpnet.errors import GeometryError
+from jumpnet.fe.meshing.contours import Traced
 from jumpnet.fe.meshing.frame import Frame
 from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.geometry import Ball, Box, Curve, Ellipsoid, HalfSpace, Mesh, Path, Star, Superquadric
@@ -24,6 +25,7 @@ from jumpnet.geometry.shape import Shape
 
 TURN = 0.4  # radians by which a curve turns along one spline
 SAMPLES = 4096  # of a curve, to measure it
+JOINT = 1e-3  # radians between two segments of a level set: a corner
 CORNER = 0.3  # radians between two samples: a corner, where a spline must end
 POINTS = 17  # of a spline: an error of 1e-9 of its length
 REACH = 2.0  # how far beyond the domain what has no end is drawn, in sizes of the domain
@@ -64,7 +66,8 @@ def solid(shape: Shape, scene: Scene) -> Any:
     if shape.dim == 2 and isinstance(shape, Ball | Ellipsoid | Superquadric):
         return _face(_polar(shape), shape, 0.0, scene)
     if isinstance(shape, Path):
-        return reduce(_either, (_inside_loop(loop, scene) for loop in shape.loops))
+        inside = _inside_smooth_loop if isinstance(shape, Traced) else _inside_loop
+        return reduce(_either, (inside(loop, scene) for loop in shape.loops))
     if isinstance(shape, Ball):
         return ngsolve().occ.Sphere(scene.point(shape.center), scene.length(shape.radius))
     if isinstance(shape, Ellipsoid):
@@ -125,6 +128,32 @@ def _inside_loop(loop: Sequence[tuple[float, float]], scene: Scene) -> Any:
     occ = ngsolve().occ
     points = [scene.point(x) for x in (*loop, loop[0])]
     return occ.Face(occ.Wire([occ.BezierCurve(points[k : k + 4]) for k in range(0, len(points) - 1, 3)]))
+
+
+def _inside_smooth_loop(loop: Sequence[tuple[float, float]], scene: Scene) -> Any:
+    """The same for a loop of many short segments: splines through the ends of those that turn little together."""
+    occ = ngsolve().occ
+    start = np.array(loop).reshape(-1, 3, 2)
+    control = np.concatenate([start, np.roll(start[:, :1], -1, axis=0)], axis=1)
+    first, last = (_unit(control[:, k + 1] - control[:, k]) for k in (0, 2))
+    sharp = np.sum(first * np.roll(last, 1, axis=0), axis=1) < np.cos(JOINT)
+    control, first, last, sharp = (np.roll(a, -int(np.argmax(sharp)), axis=0) for a in (control, first, last, sharp))
+    turn = np.arccos(np.clip(np.sum(first * last, axis=1), -1.0, 1.0))
+    length = np.linalg.norm(control[:, 3] - control[:, 0], axis=1)
+    effort = np.r_[0.0, np.cumsum(np.maximum(length / scene.size, turn / TURN))]
+    edges = []
+    for a, b in pairwise([0, *np.flatnonzero(sharp[1:]) + 1, len(control)]):
+        count = max(int(np.ceil(effort[b] - effort[a])), 1 if sharp.any() else 3)
+        ends = np.searchsorted(effort[a : b + 1], np.linspace(effort[a], effort[b], count + 1)) + a
+        for i, j in pairwise(np.unique(ends)):
+            points = [scene.point(x) for x in control[np.arange(i, j + 1) % len(control), 0]]
+            tangents = {0: occ.Vec(*first[i].tolist(), 0.0), j - i: occ.Vec(*last[j - 1].tolist(), 0.0)}
+            edges.append(occ.SplineInterpolation(points, tangents=tangents))
+    return occ.Face(occ.Wire(edges))
+
+
+def _unit(x: Points) -> Points:
+    return x / np.linalg.norm(x, axis=1)[:, None]
 
 
 def _either(a: Any, b: Any) -> Any:

@@ -30,7 +30,7 @@ from jumpnet.reporting.page.statement import statement
 from jumpnet.reporting.quantities import decided
 from jumpnet.solution import Solution, TrustReport
 from jumpnet.solution.advice import advice
-from jumpnet.solution.report import Judged
+from jumpnet.solution.diagnostics import Judged
 
 SHOWN_ELSEWHERE = ("method", "trials", "seconds")
 # The page may run its own script and show its own pictures; whatever else it might try, the browser refuses.
