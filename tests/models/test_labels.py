@@ -119,6 +119,21 @@ def test_in_the_papers_coordinates_networks_begin_as_they_would_in_scaled_ones(m
     assert 0 < piece.max() < 10 and not np.allclose(theta, plain)
 
 
+def test_in_the_papers_coordinates_neurons_are_as_steep_as_their_labels_are_close():
+    labels = np.r_[np.linspace(0.0, 0.049, 50), np.linspace(1.0, 5.9, 50)]  # one half a hundred times closer
+    network = jn.models.ScalarEncoding(tuple(labels.tolist()), neurons=200).network(1, 100)
+    system, _, plain = started(network, "paper", 100)
+    theta, sites = initial_raw(system, np.random.default_rng(3)), system.rows.sites
+    slopes = (theta[:400] / plain[:400]).reshape(2, 200)
+    np.testing.assert_allclose(slopes[0], 1 / (5 * 2 * np.pi / 100), rtol=0.15)  # five pieces on each side
+    far = np.isclose(slopes[1], 1 / 0.5, rtol=1e-6) | (slopes[1] < 1 / 0.5)  # nearer to an end: ten on one side
+    near = (slopes[1] > 1 / 0.0101) & (slopes[1] < 1 / 0.00499)
+    assert np.all(far | near) and 60 < near.sum() < 140
+    arguments = np.outer(sites.x[:, 0], theta[:200]) + np.outer(labels[sites.cell], theta[200:400]) + theta[400:600]
+    assert np.abs(arguments).min(axis=0).max() < 1e-9
+    np.testing.assert_array_equal(theta[600:], plain[600:])
+
+
 def test_the_papers_labels_are_means_of_u_and_divided_ones_of_f():
     parts = jn.Partition.chain([0.0, 1.0, 2.0])
     means = {"mean-u": (2.0, 4.0), "mean-f": (0.5, 1.0)}
