@@ -32,7 +32,7 @@ def direct(problem: jn.Problem, tol: float) -> Callable[[], jn.Solution]:
 def network(problem: jn.Problem, steps: int, **options) -> Callable[[], jn.Solution]:
     model = jn.models.CategoricalEmbedding(dim=1, neurons=50)
     optimizer = jn.optim.LevenbergMarquardt(steps=steps)
-    return lambda: jn.solve(problem, method=jn.Network(model, optimizer), **options)
+    return lambda: jn.solve(problem, method=jn.Network(model, optimizer, **options))
 
 
 def elements(problem: jn.Problem, order: int, size: float) -> Callable[[], jn.Solution]:
@@ -93,6 +93,8 @@ def cases() -> Iterator[tuple[str, jn.Problem, Callable[[], jn.Solution]]]:
     for tol in (1e-2, 1e-8):
         yield f"pde2, direct, tol {tol:g}", problems.pde2(), direct(problems.pde2(), tol)
         yield f"pde4, direct, tol {tol:g}", problems.pde4(), direct(problems.pde4(), tol)
+        yield f"pde3, direct, tol {tol:g}", problems.pde3(), direct(problems.pde3(), tol)
+        yield f"pde5, direct, tol {tol:g}", problems.pde5(), direct(problems.pde5(), tol)
     for steps in (60, 200):
         yield f"pde2, network, {steps} steps", problems.pde2(), network(problems.pde2(), steps)
         yield f"pde4, network, {steps} steps", problems.pde4(), network(problems.pde4(), steps)

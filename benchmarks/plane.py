@@ -4,7 +4,7 @@
 
 Corners with lam or a varying A, a change of condition, a wave of short length (all with closed forms), and the paper's
 heart and chessboard with f = 1, whose solutions are not known: there the error is the difference from a solution of a
-tenth of the tolerance. Seconds are those of `jn.solve`, with what it tried before finite elements, and the judge.
+hundredth of the tolerance. Seconds are those of `jn.solve`, with what it tried before finite elements, and the judge.
 """
 
 import argparse
@@ -121,7 +121,7 @@ def measured(name: str, row: Row, limit: float) -> str:
     if row.exact is not None:
         true = row.exact(x)
     else:
-        finer = jn.solve(problem, tol=row.tol / 10, time_limit=10 * limit)
+        finer = jn.solve(problem, tol=row.tol / 100, time_limit=10 * limit)
         true = finer(x, piece)
     spread = float(np.std(true))
     error = float(np.sqrt(np.mean((u - true) ** 2))) / spread

@@ -8,7 +8,8 @@ value of a plain NGSolve script (drawings: benchmarks/peers/users_ngsolve.py, or
 refinements) or of bilinear elements on refined pixels (images: benchmarks/peers/users_staircase.py). `--peers` computes
 these values anew and prints how long the scripts take to come within 1e-3 and 1e-5 of their own finest values;
 `--engine` runs both side by side: `solve` without reading, report and figures, but with the mesh and the judge, in a
-process that has solved a small problem before (imports), by the clock.
+process that has solved a small problem before (imports); on images also TauFactor, where it and torch are installed
+(extra `bench`).
 """
 
 import argparse
@@ -149,21 +150,43 @@ def engine(name: str) -> None:
 
     import jumpnet as jn
     from jumpnet.files import read_file
+    from jumpnet.guard.child import HERE as NO_CHILDREN
 
     warnings.simplefilter("ignore")
+    os.environ[NO_CHILDREN] = "1"  # the mesher in this process, so that its seconds are counted
     square = jn.Partition(jn.Box((0, 0), (1, 1)), [jn.Disk((0.5, 0.5), 0.2)])
     jn.solve(jn.Problem(square, A=["1 + x1", 2.0], f=1.0, boundary=jn.Dirichlet(0)), method="fem", tol=1e-3)
     read = read_file(FILES / f"{name}.toml")
     for tol in (1e-3, 1e-5):
         for verify in ("auto", False):
-            began = time.perf_counter()
+            wall, cpu = time.perf_counter(), time.process_time()
             solution = read.solve(tol=tol, verify=verify)
-            seconds = time.perf_counter() - began
+            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
             first, value = next(iter(read.quantities(solution).items()))
             judged = "judged" if verify else "not judged"
             print(
-                f"{name:12} tol {tol:g}, {judged}: {seconds:.2f} s, {solution.status.name}, {first} {value.value:.8g}"
+                f"{name:12} tol {tol:g}, {judged}: {cpu:.2f} CPU s ({wall:.2f} s), {solution.status.name}, "
+                f"{first} {value.value:.8g}",
+                flush=True,
             )
+
+
+def taufactor(name: str) -> None:
+    """Print what TauFactor makes of an image, if it is installed and the materials are isotropic."""
+    if any(":" in entry for entry in materials(name)):
+        print(f"{name:12} TauFactor: only for materials that conduct alike in all directions")
+        return
+    known = KNOWN[name]["heat"]
+    for tol in ("1e-2", "1e-3", "1e-4"):
+        image = str(FILES / "data" / f"{name}.png")
+        command = [sys.executable, str(PEERS / "users_taufactor.py"), image, *materials(name), "--tol", tol]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            print(f"{name:12} TauFactor: {(done.stderr.strip().splitlines() or ['failed'])[-1]}")
+            return
+        line = json.loads(done.stdout.splitlines()[-1])
+        off = 100 * abs(line["heat"] - known) / known
+        print(f"{name:12} TauFactor, tol {tol}: {line['cpu']:.2f} CPU s, heat {line['heat']:.6g}, off by {off:.2f} %")
 
 
 def main() -> None:
@@ -184,6 +207,8 @@ def main() -> None:
             if given.engine:
                 engine(name)
             peers(name)
+            if name in IMAGES:
+                taufactor(name)
         return
     done = []
     for name in names:

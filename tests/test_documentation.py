@@ -3,11 +3,13 @@
 import inspect
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import jumpnet as jn
+from jumpnet.files.problemfile import read_as_file
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -49,6 +51,30 @@ def test_the_examples_of_the_geometry_page_run() -> None:
         exec(compile(block, "docs/geometry.md", "exec"), names)
     problem = names["problem"]
     assert isinstance(problem, jn.Problem) and problem.partition.names == ("label 0", "label 1", "grain")
+
+
+OTHERS = ("direct", "elements", "judge", "method", "security")
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
+def test_examples_of_pages_that_are_about_something_else_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    names: dict[str, object] = {}
+    for block in blocks(ROOT / f"docs/{name}.md"):
+        exec(compile(block, name, "exec"), names)
+
+
+def test_no_page_has_code_that_is_not_run() -> None:
+    run = {getattr(page, "values", (page,))[0] for page in PAGES} | {"docs/geometry.md"}
+    run |= {f"docs/{name}.md" for name in OTHERS}
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    assert {str(page.relative_to(ROOT)) for page in pages if blocks(page)} == run
+    for page in pages:
+        for block in re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            tomllib.loads(block)
+            if "[domain]" in block:
+                read_as_file(block)
 
 
 def test_from_a_box_to_a_picture_takes_at_most_fifteen_lines() -> None:

@@ -134,10 +134,12 @@ def _one_flux(problem, exact, x, p, normals, size) -> tuple[Array, Array]:
     """A grad u . n from piece p with the step where two steps agree best, and how well they do."""
     total = float(np.max(_lengths(problem, p)))
     values = np.array([_flux(problem, exact, x, p, normals, h)[0] for h in STEPS * total])
-    apart = np.abs(np.diff(values, axis=0))
+    length = _flux(problem, exact, x, p, normals, total)[1]
+    noise = np.finfo(float).eps * size * length / (STEPS[1:, None] * total)  # small steps of a large constant give zero
+    apart = np.abs(np.diff(values, axis=0)) + noise
     apart[~np.isfinite(apart)] = np.inf
     at = np.argmin(apart, axis=0)
-    rounding = ROUNDING * _flux(problem, exact, x, p, normals, total)[1] * size / total
+    rounding = ROUNDING * length * size / total
     return values[at + 1, np.arange(len(x))], apart[at, np.arange(len(x))] + rounding
 
 

@@ -4,17 +4,20 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from benchmarks.adversary import bodies, corners, gaps, lines, plates, rounds, stacks
+from benchmarks.adversary import bodies, combined, corners, fans, gaps, hidden, lines, plates, rounds, stacks
 from benchmarks.adversary.cases import Case
 
 ASIDE = Path(__file__).with_name("aside.txt")
 SEED = 20261117  # of the draw
+# Files by the day of their draw; of the first a third is put aside, of the second, written later, half.
+FIRST, SECOND = (lines, rounds, gaps, corners, plates, bodies, stacks), (fans, combined, hidden)
+DRAWN = ((FIRST, 3), (SECOND, 2))
 
 
 @lru_cache
 def all_cases() -> dict[str, Case]:
     """Every problem by name, in the order of the files."""
-    listed = [case for module in (lines, rounds, gaps, corners, plates, bodies, stacks) for case in module.cases()]
+    listed = [case for module in (*FIRST, *SECOND) for case in module.cases()]
     found = {case.name: case for case in listed}
     if len(found) != len(listed):
         names = [case.name for case in listed]
@@ -23,10 +26,13 @@ def all_cases() -> dict[str, Case]:
 
 
 def draw() -> list[str]:
-    """A third of the names, drawn at random with a fixed seed."""
-    names = sorted(all_cases())
-    chosen = np.random.default_rng(SEED).permutation(len(names))[: len(names) // 3]
-    return sorted(names[k] for k in chosen)
+    """A part of the names of each set of files, drawn at random with a fixed seed."""
+    drawn: list[str] = []
+    for modules, share in DRAWN:
+        names = sorted(case.name for module in modules for case in module.cases())
+        chosen = np.random.default_rng(SEED).permutation(len(names))[: len(names) // share]
+        drawn += [names[k] for k in chosen]
+    return sorted(drawn)
 
 
 def aside() -> frozenset[str]:

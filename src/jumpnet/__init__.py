@@ -15,7 +15,19 @@ else:
         public = import_module("jumpnet._public")
         if name == "__all__" or name in public.__all__:
             return getattr(public, name)
-        raise AttributeError(f"module 'jumpnet' has no attribute {name!r}")
+        instead = NEAR.get(name)
+        hint = f"; {instead} is meant, perhaps" if instead else ""
+        raise AttributeError(f"module 'jumpnet' has no attribute {name!r}{hint}")
+
+    # What people look for under another name.
+    NEAR = {
+        "Circle": "jn.Disk", "Sphere": "jn.Ball", "Rectangle": "jn.Box", "Square": "jn.Box", "Cube": "jn.Box",
+        "Domain": "jn.Partition", "Geometry": "jn.Partition", "from_svg": "jn.shapes.from_svg",
+        "from_stl": "jn.shapes.from_mesh", "from_mesh": "jn.shapes.from_mesh", "from_image": "jn.Partition.from_labels",
+        "from_labels": "jn.Partition.from_labels", "DirichletBC": "jn.Dirichlet", "NeumannBC": "jn.Neumann",
+        "Trainer": "jn.Network", "train": "jn.solve(problem, method=jn.Network(...))", "read": "jn.read_file",
+        "plot_history": "jumpnet.reporting.plot_history",
+    }  # fmt: skip
 
     def __dir__() -> list[str]:
         from importlib import import_module

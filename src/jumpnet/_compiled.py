@@ -95,7 +95,7 @@ class _Opened:
 
 
 def _use(folder: Path) -> None:
-    """Give JAX our class for its files; a version of JAX that keeps it elsewhere goes on with its own."""
+    """Give JAX our class for its files; a version of JAX that has it elsewhere keeps its own."""
     with suppress(ImportError, AttributeError):
         from jax._src import compilation_cache as theirs
 

@@ -38,13 +38,25 @@ from jumpnet.geometry import (
 from jumpnet.guard.budget import Budget
 from jumpnet.judge import Verdict, judge
 from jumpnet.optim import Status
-from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
+from jumpnet.problem import (
+    Convection,
+    Data,
+    Dirichlet,
+    Jump,
+    Neumann,
+    Periodic,
+    PointSource,
+    Problem,
+    Robin,
+    manufactured,
+)
 from jumpnet.solution import Solution, load
 from jumpnet.solving import approximate, solve
 from jumpnet.studies import Fit, NonlinearProblem, Span, Sweep, effective_tensor, fit, solve_nonlinear, sweep
 
 __all__ = [
-    "Ball", "Box", "Budget", "BudgetError", "Collocation", "Curve", "Data", "Dirichlet", "Disk", "Ellipse", "Ellipsoid",
+    "Ball", "Box", "Budget", "BudgetError", "Collocation", "Convection", "Curve", "Data", "Dirichlet", "Disk",
+    "Ellipse", "Ellipsoid",
     "ExpressionError", "FEM", "Fit", "GeometryError", "HalfSpace", "Interval", "Jump", "JumpnetError",
     "JumpnetWarning", "LevelSet", "Mesh", "ModelError", "Network", "Neumann", "NonlinearProblem", "Partition",
     "Path", "Periodic", "PointSource", "Points", "Polygon", "Problem", "ProblemError", "ProblemFile", "Robin",

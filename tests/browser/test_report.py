@@ -248,3 +248,13 @@ def test_text_has_the_contrast_of_wcag_aa(opened, browser, scheme):
         assert len(found) > 50 and [each for each in found if each[0] < 4.5] == []
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_the_map_keeps_its_size_when_the_window_changes(opened, browser):
+    _, page = opened("star")
+    boxes = []
+    for width, height in ((1200, 900), (500, 900), (900, 500), (1200, 900)):
+        browser.set_window_size(width, height)
+        page.run("window.dispatchEvent(new Event('resize'))")
+        boxes.append(page.run("return jumpnet.viewer.current.box"))
+    assert boxes[0] == pytest.approx(boxes[-1])

@@ -113,6 +113,22 @@ def test_bad_input_is_code_2_and_one_line(jumpnet, arguments, word):
     assert word in line
 
 
+def test_a_surface_with_a_hole_is_code_2_with_the_place(jumpnet, elsewhere):
+    pytest.importorskip("trimesh")
+    lines = [f"v {x} {y} {z}" for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
+    lines += ["f 1 2 4", "f 1 4 3", "f 5 7 8", "f 5 8 6", "f 1 5 6", "f 1 6 2"]
+    (elsewhere / "body.obj").write_text("\n".join(lines) + "\n")
+    (elsewhere / "a.toml").write_text(
+        '[domain]\nkind = "box"\nlower = [-1, -1, -1]\nupper = [1, 1, 1]\n[background]\nname = "air"\nA = 1.0\n'
+        '[pieces.body]\nshape = { kind = "mesh", file = "body.obj" }\nA = 2.0\n'
+        '[boundary]\nrest = { kind = "dirichlet", g = 0.0 }\n'
+    )
+    result = jumpnet("solve", "a.toml")
+    assert result.exit_code == 2 and result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert "not closed" in line and "near (" in line
+
+
 def test_new_writes_a_file_that_check_reads_and_overwrites_nothing(jumpnet, elsewhere):
     assert "drawing" in jumpnet("new").stdout
     result = jumpnet("new", "drawing", "floor.toml", "--schema")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.fe.integration import in_piece, lines_of, on_boundary, on_interface, subdivided
+from jumpnet.fe.integration import in_piece, on_boundary, on_interface, subdivided
 from jumpnet.fe.meshing.planar import planar_graph, planar_mesh
 
 SQUARE = jn.Box((0, 0), (2, 1))
@@ -88,12 +88,3 @@ def test_elements_cut_into_parts_cover_themselves() -> None:
     xi, cells = subdivided(3)
     assert len(xi) == 10 and len(cells) == 9
     assert sum(abs(np.linalg.det(xi[c[1:]] - xi[c[0]])) / 2 for c in cells) == pytest.approx(0.5)
-
-
-def test_lines_of_a_mesh_lie_on_the_interfaces() -> None:
-    parts = jn.Partition(SQUARE, [round_path((1, 0.5), 0.3)])
-    mesh = planar_mesh(parts, 0.3, (6,))
-    assert mesh is not None
-    inner, outer = lines_of(mesh, 4)
-    assert np.abs(parts.pieces[0].level(inner.reshape(-1, 2))).max() < 1e-7
-    assert np.linalg.norm(np.diff(outer, axis=1), axis=2).sum() == pytest.approx(6.0)

@@ -61,9 +61,9 @@ def test_iterations_and_factors_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = jn.Problem(parts, A=[1.0, 1e3], jumps=jump, boundary=jn.Dirichlet("x1"))
     space = Space(first_mesh(problem, 0.5, 3), 2)
     monkeypatch.setattr(assembly, "DIRECT", 10**9)
-    factor = solved(problem, space, Sources.of(problem), None, 4)
+    factor = solved(problem, space, Sources.of(problem), None, 4, assembly.EXACT)
     monkeypatch.setattr(assembly, "DIRECT", 10)
-    iterated = solved(problem, space, Sources.of(problem), None, 4)
+    iterated = solved(problem, space, Sources.of(problem), None, 4, assembly.EXACT)
     assert iterated.system.levels is not None and factor.system.levels is None
     assert np.abs(iterated.unknowns - factor.unknowns).max() < 1e-7
 

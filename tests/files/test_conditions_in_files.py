@@ -170,7 +170,11 @@ def test_parts_of_the_boundary_by_conditions_and_pieces() -> None:
     ("old", "new", "words"),
     [
         ("x2 > edge", "x2 > egde", "boundary.hot: the boundary part 'hot'"),
-        ("x2 > edge and", "x2 > 5 and", "boundary.hot: no point of the boundary belongs to it"),
+        (
+            "x2 > edge and",
+            "x2 > 5 and",
+            "boundary.hot: no point of the boundary belongs to it; change it (there is x1 from",
+        ),
         ('piece = "half"', 'piece = "haf"', "boundary.shell.piece is 'haf'; did you mean 'half'?"),
         ('piece = "half"', 'piece = "half", where = "x1 > 0"', "boundary.shell has both of where and piece"),
         ("rest = {", 'rest = { where = "x1 > 0", ', "boundary.rest: a part of the boundary cannot be called 'rest'"),

@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,47 @@ def test_a_file_can_be_written_for_ones_own_data(tmp_path: Path) -> None:
         started(str(tmp_path / "x.pdf"), tmp_path / "own.toml")
     with pytest.raises(jn.ProblemError, match="in the same folder"):
         started(str(tmp_path / "tiles.svg"), tmp_path.parent / "own.toml")
+
+
+def test_a_file_for_a_drawing_of_regions_over_one_another_and_for_a_noisy_image(tmp_path: Path) -> None:
+    """As people draw: steel, a slot liner over it, copper over that, a frame that is drawn after what it holds."""
+    body = '<rect id="steel" width="9" height="9"/><path id="liner" d="M2 9 C2 3 7 3 7 9 Z"/>'
+    body += '<path id="copper" d="M3 8 C3 4 6 4 6 8 Z"/><circle id="hole" cx="1.5" cy="2" r=".3"/>'
+    body += '<circle id="ring" cx="1.5" cy="2" r=".6"/>'
+    (tmp_path / "slot.svg").write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">{body}</svg>')
+    labels = np.zeros((30, 40), np.uint8)
+    labels[:, 14:], labels[10:20, 5:9] = 200, 90
+    labels[3, 3], labels[25, 30] = 17, 255
+    np.save(tmp_path / "rock.npy", labels)
+    for data, names in {
+        "slot.svg": ("steel", "liner", "copper", "hole", "ring"),
+        "rock.npy": ("label 200", "label 0", "label 90"),
+    }.items():
+        ((path, content),) = started(str(tmp_path / data), tmp_path / "own.toml").items()
+        path.write_bytes(content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", jn.JumpnetWarning)
+            parts = jn.read_file(path).problem.partition
+        assert parts.names == names
+    assert "17, 255" in (tmp_path / "own.toml").read_text()
+    with pytest.raises(jn.ProblemError, match="JPEG mixes neighbouring labels"):
+        started(str(tmp_path / "x.jpg"), tmp_path / "own.toml")
+
+
+@pytest.mark.parametrize("kind", ["svg", "geojson"])
+def test_a_drawing_in_another_unit(kind: str, tmp_path: Path) -> None:
+    square = [[[0, 0], [40, 0], [40, 20], [0, 20], [0, 0]]]
+    drawings = {
+        "svg": '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20"><rect width="40" height="20"/></svg>',
+        "geojson": json.dumps({"type": "Polygon", "coordinates": square}),
+    }
+    (tmp_path / f"a.{kind}").write_text(drawings[kind])
+    read = read_as_file(
+        f'[domain]\nkind = "{kind}"\nfile = "a.{kind}"\nscale = 1e-3\n[background]\nA = 1\n'
+        '[boundary.rest]\nkind = "dirichlet"\n',
+        folder=tmp_path,
+    )
+    assert np.ptp(read.problem.partition.domain.bounds, axis=0) == pytest.approx([0.04, 0.02])
 
 
 def test_the_schema_accepts_what_is_read_and_refuses_what_is_not() -> None:

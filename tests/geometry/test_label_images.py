@@ -236,11 +236,13 @@ def test_broken_and_hostile_files_are_one_sentence(tmp_path):
     np.save(tmp_path / "object.npy", np.array([{}], dtype=object), allow_pickle=True)
     np.save(tmp_path / "real.npy", np.random.default_rng(0).random((8, 8)))
     np.save(tmp_path / "thin.npy", np.zeros((2, 8), int))
-    Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(tmp_path / "colour.png")
+    Image.fromarray(np.arange(192, dtype=np.uint8).reshape(8, 8, 3) // 64).save(tmp_path / "colour.png")
+    Image.fromarray(np.stack([np.eye(8, dtype=np.uint8)] * 3, axis=-1)[..., [0, 0, 0]]).save(tmp_path / "grey.png")
+    assert Partition.from_labels(tmp_path / "grey.png", small="keep").size > 1
     claims = b"\x93NUMPY\x01\x00v\x00{'descr': '<i8', 'fortran_order': False, 'shape': (100000, 100000), }"
     for path, says in [
         (tmp_path / "none.png", "no file"),
-        (written("a.jpg", b""), "kind .npy, .png"),
+        (written("a.jpg", b""), "kind .npy, .png.*JPEG mixes"),
         (written("a.png", b"not a picture"), "could not be read"),
         (written("a.npy", b"\x93NUMPY"), "could not be read"),
         (written("huge.npy", claims.ljust(127) + b"\n"), "huge.npy"),
@@ -248,7 +250,7 @@ def test_broken_and_hostile_files_are_one_sentence(tmp_path):
         (tmp_path / "object.npy", "could not be read"),
         (tmp_path / "real.npy", "whole numbers"),
         (tmp_path / "thin.npy", "at least four"),
-        (tmp_path / "colour.png", "in colour"),
+        (tmp_path / "colour.png", "has 5 colours"),
     ]:
         with pytest.raises(GeometryError, match=says) as caught:
             Partition.from_labels(path)

@@ -1,6 +1,7 @@
 """Bodies inside triangulated surfaces, and their files."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from geometry_cases import CUBE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jumpnet.errors import GeometryError
+from jumpnet.errors import GeometryError, JumpnetWarning
 from jumpnet.geometry import Ball, Box, LevelSet, Mesh, Partition, shape_from_spec, shapes
 
 BLOCK = Box((-0.5, -0.3, -0.2), (0.5, 0.3, 0.2))
@@ -132,6 +133,97 @@ def test_round_surfaces_become_smooth(tmp_path):
     assert [hole.pieces for hole in Partition(CUBE, [smooth]).holes(0)] == [(1,)]
 
 
+def joined(*blocks):
+    """Several surfaces in one."""
+    starts = np.cumsum([0, *(len(one.vertices) for one in blocks)])
+    faces = [one.faces + start for one, start in zip(blocks, starts, strict=False)]
+    return SimpleNamespace(vertices=np.concatenate([one.vertices for one in blocks]), faces=np.concatenate(faces))
+
+
+def cube(center, half):
+    whole = Mesh(CORNERS, FACES)
+    return SimpleNamespace(vertices=np.array(center) + half * np.sign(whole.vertices), faces=whole.faces)
+
+
+def test_flipped_and_flat_triangles_and_small_holes_are_mended(tmp_path):
+    whole = cube((0, 0, 0), 0.5)
+    flipped = whole.faces.copy()
+    flipped[3] = flipped[3][::-1]
+    flat = np.concatenate([whole.faces, [[0, 1, 1]]])
+    for name, faces in [("flipped", flipped), ("inverted", whole.faces[:, ::-1]), ("flat", flat)]:
+        path = written(tmp_path / f"{name}.stl", SimpleNamespace(vertices=whole.vertices, faces=faces))
+        assert shapes.from_mesh(path).volume == pytest.approx(1.0)
+    path = written(tmp_path / "hole.stl", SimpleNamespace(vertices=whole.vertices, faces=whole.faces[:-1]))
+    with pytest.warns(JumpnetWarning, match="closed with 1 triangle"):
+        assert shapes.from_mesh(path).volume == pytest.approx(1.0)
+
+
+def test_several_bodies_in_a_file(tmp_path):
+    apart = written(tmp_path / "apart.stl", joined(cube((-0.5, 0, 0), 0.2), cube((0.5, 0, 0), 0.2)))
+    assert shapes.from_mesh(apart).volume == pytest.approx(2 * 0.4**3)
+    cavity = cube((0, 0, 0), 0.2)
+    cavity.faces = cavity.faces[:, ::-1]
+    hollow = written(tmp_path / "hollow.stl", joined(cube((0, 0, 0), 0.5), cavity))
+    assert shapes.from_mesh(hollow).volume == pytest.approx(1 - 0.4**3)
+    for name, other in [("crossing", cube((0.3, 0.3, 0.3), 0.5)), ("nested", cube((0, 0, 0), 0.2))]:
+        found = shapes.from_mesh(written(tmp_path / f"{name}.stl", joined(cube((0, 0, 0), 0.5), other)))
+        x = np.array([[0.0, 0, 0], [0.4, 0.4, 0.4], [0.7, 0.7, 0.7], [0.7, -0.4, 0]])
+        assert (found.level(x) < 0).tolist() == [True, True, name == "crossing", False]
+
+
+def test_surfaces_that_cross_themselves_or_touch_are_refused_with_the_place(tmp_path):
+    trimesh = pytest.importorskip("trimesh")
+    ball = trimesh.creation.icosphere(subdivisions=2, radius=0.5)
+    x = np.array(ball.vertices)
+    x[5] *= -1.6  # a spike through the ball
+    with pytest.raises(GeometryError, match=r"crosses itself, e.g. near \("):
+        shapes.from_mesh(written(tmp_path / "spike.stl", SimpleNamespace(vertices=x, faces=ball.faces)))
+    other = cube((0, 0, 0), 0.2)
+    other.faces = other.faces[:, ::-1]
+    other.vertices = other.vertices + [0.4, 0, 0]
+    with pytest.raises(GeometryError, match=r"a cavity crosses the surface, e.g. near \(0.5"):
+        shapes.from_mesh(written(tmp_path / "cavity.stl", joined(cube((0, 0, 0), 0.5), other)))
+    beside = joined(cube((0, 0, 0), 0.5), cube((1, 0, 0), 0.5))
+    with pytest.raises(GeometryError, match=r"meet at an edge, e.g. near \(0.5"):
+        shapes.from_mesh(written(tmp_path / "touching.stl", beside))
+
+
+def test_solids_that_stand_on_one_another_are_one_body(tmp_path):
+    """A finned plate as CAD programs save it: faces inside the body are no interface. Bars that cross, the same."""
+    trimesh = pytest.importorskip("trimesh")
+
+    def bar(size, at):
+        found = trimesh.creation.box(size)
+        found.apply_translation(at)
+        return found
+
+    fins = [bar((3, 30, 20), (2 + 9 * k, 15, 15)) for k in range(5)]
+    plate = [bar((40, 30, 5), (20, 15, 2.5)), *fins, bar((1, 1, 1), (60, 0, 0))]
+    trimesh.util.concatenate(plate).export(tmp_path / "plate.stl")
+    body = shapes.from_mesh(tmp_path / "plate.stl")
+    box = Box((-5, -5, -5), (65, 35, 30))
+    parts = Partition(box, [body])
+    assert parts.interfaces[0].measure == pytest.approx(9700 + 6, rel=5e-3)  # 900 are inside
+    assert parts.measure(1) == pytest.approx(15_001, rel=5e-3)
+    trimesh.util.concatenate([bar((4, 1, 1), (0, 0, 0)), bar((1, 4, 1), (0, 0, 0))]).export(tmp_path / "cross.stl")
+    cross = Partition(Box((-3, -3, -3), (3, 3, 3)), [shapes.from_mesh(tmp_path / "cross.stl")])
+    assert cross.measure(1) == pytest.approx(7.0, abs=1e-3 * 6**3)
+    hollow = [bar((4, 4, 4), (0, 0, 0)), bar((2, 2, 2), (0, 0, 0))]
+    hollow[1].invert()
+    trimesh.util.concatenate(hollow).export(tmp_path / "hollow.stl")
+    assert shapes.from_mesh(tmp_path / "hollow.stl").volume == pytest.approx(56.0)
+
+
+def test_distances_near_a_surface_are_those_everywhere():
+    body = Mesh(
+        [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]],
+        [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]],
+    )
+    x = np.random.default_rng(0).uniform(-2, 2, (500, 3))
+    every, near = body.level(x), body.level_near(x, 0.3)
+    assert np.array_equal(near[~np.isnan(near)], every[~np.isnan(near)]) and np.abs(every[np.isnan(near)]).min() > 0.25
+
+
 def test_broken_and_hostile_files_are_one_sentence(tmp_path):
     pytest.importorskip("trimesh")
     open_block = tmp_path / "open.stl"
@@ -151,7 +243,7 @@ def test_broken_and_hostile_files_are_one_sentence(tmp_path):
         (text("empty.stl", b""), "empty.stl"),
         (text("a.stl", b"solid nothing\nendsolid\n"), "a.stl"),
         (text("lies.stl", b"\x00" * 80 + (2**31).to_bytes(4, "little") + b"\x01" * 50), "lies.stl"),
-        (text("hole.obj", lines + faces[: faces.rindex("f ")]), "not closed"),
+        (text("hole.obj", lines + "".join(faces.splitlines(True)[:-6])), "not closed"),
         (text("a.ply", b"ply\nformat ascii 1.0\nelement vertex 99999999999\nend_header\n"), "a.ply"),
         (text("nan.obj", lines.replace("0.5", "nan") + faces), "nan.obj"),
     ]:

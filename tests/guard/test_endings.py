@@ -40,6 +40,25 @@ def test_ctrl_c_while_it_starts(seconds: float, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device here")
+@pytest.mark.skipif(os.name != "posix", reason="signals as terminals send them")
+def test_ctrl_c_while_the_interpreter_ends() -> None:
+    """It took a second, in which the signal killed the process."""
+    script = """
+import os, signal
+from jumpnet.guard import interrupts
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # as at a terminal
+interrupts.install()
+from jumpnet.cli.endings import end
+class Late:
+    def __del__(self, kill=os.kill, me=os.getpid(), number=signal.SIGINT):
+        kill(me, number)
+late = Late()
+end(0)
+"""
+    ended = subprocess.run([sys.executable, "-c", script], check=False, timeout=60)
+    assert ended.returncode in (0, 130)
+
+
 def test_an_output_that_is_full_and_one_of_few_characters() -> None:
     with open("/dev/full", "w") as full:
         ended = run("--version", stdout=full)

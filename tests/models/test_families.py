@@ -12,11 +12,15 @@ from jumpnet._precision import float64
 from jumpnet.charts import Affine, Pole, Slit
 from jumpnet.errors import SolutionError
 from jumpnet.models import Frozen, LinearSystem, network_from_spec, network_spec
-from jumpnet.models.families import Powers, Products, Ridges, Solid, family_from_spec, family_spec
+from jumpnet.models.families import family_from_spec, family_spec
+from jumpnet.models.families.harmonic import Powers
+from jumpnet.models.families.poles import Poles
+from jumpnet.models.families.polynomials import Combination, Legendre
+from jumpnet.models.families.products import Products
+from jumpnet.models.families.ridges import Ridges
+from jumpnet.models.families.solid import Solid
+from jumpnet.models.families.wedges import BranchCutPotential, Wedge
 from jumpnet.models.frozen import Features
-from jumpnet.models.poles import Poles
-from jumpnet.models.polynomials import Combination, Legendre
-from jumpnet.models.wedges import BranchCutPotential, Wedge
 from jumpnet.optim import Direct
 from jumpnet.rows import ConditionKey, Kind, Sites, row_family, stack
 

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from jumpnet.models.families import Powers, Products, Solid
-from jumpnet.models.polynomials import Combination, Legendre
+from jumpnet.models.families.harmonic import Powers
+from jumpnet.models.families.polynomials import Combination, Legendre
+from jumpnet.models.families.products import Products
+from jumpnet.models.families.solid import Solid
+from jumpnet.models.families.wedges import BranchCutPotential, Wedge
 from jumpnet.models.sums import summed
-from jumpnet.models.wedges import BranchCutPotential, Wedge
 from jumpnet.rows import Sites
 
 FAMILIES = [

@@ -9,7 +9,7 @@ import pytest
 
 from jumpnet.errors import JumpnetWarning, ProblemError
 from jumpnet.geometry import Box, Disk, Interval, LevelSet, Partition
-from jumpnet.problem import Dirichlet, Jump, Neumann, Problem, Robin, manufactured
+from jumpnet.problem import Convection, Dirichlet, Jump, Neumann, Problem, Robin, manufactured
 
 SQUARE = Box((-1, -1), (1, 1))
 PARTS = Partition(SQUARE, [Disk((0.2, 0.1), 0.4)])
@@ -212,3 +212,15 @@ def test_what_cannot_be_stored_is_named():
     assert spec["missing"] == ["partition", "A in piece 1", *boundary, "w on interface (0, 1)"]
     with pytest.raises(ProblemError, match="stored without partition, A in piece 1"):
         Problem.from_spec(spec)
+
+
+@pytest.mark.parametrize("ambient", [4.0, "4*x1", lambda x: 4 * x[:, 0]], ids=["number", "formula", "callable"])
+def test_convection_is_robin_with_the_ambient_temperature(ambient: object) -> None:
+    def condition(boundary: object) -> tuple[np.ndarray, np.ndarray]:
+        problem = Problem(Partition(Interval(0, 1)), boundary={"x1-": Dirichlet(0), "x1+": boundary})
+        x, one = np.array([[1.0]]), np.zeros(1, int)
+        found = problem.boundary["x1+"]
+        return found.alpha.value(x), found.g.value(x, np.ones((1, 1)), one)
+
+    alpha, g = condition(Convection(2.5, ambient))  # type: ignore[arg-type]
+    assert (alpha, g) == condition(Robin(2.5, 10.0)) == (2.5, 10.0)

@@ -12,7 +12,7 @@ from jumpnet.engines.trefftz.operator_type import operator_types
 from jumpnet.errors import ProblemError
 from jumpnet.expressions import Expression
 from jumpnet.expressions.roughness import rough_arguments
-from jumpnet.problem.resolution import survey, vetoes
+from jumpnet.problem.resolution import survey
 from jumpnet.problem.trees import resolve
 
 SQUARE = jn.Partition(jn.Box((0, 0), (1, 1)))
@@ -126,7 +126,7 @@ def test_jumps_are_told_from_peaks_and_singularities() -> None:
         "g on 'x1-' jumps",
         "g on 'x1+' jumps",
     ]
-    assert not found.unresolved and not vetoes(jn.Problem(WITH_DISK))
+    assert not found.unresolved
     (said,) = survey(jn.Problem(SQUARE, f="1/sqrt(abs(x1 - 0.3))")).unresolved
     assert said.startswith("f of piece 0") and "x = (0.3," in said
     (noise,) = survey(jn.Problem(SQUARE, f=lambda x: np.sin(1e9 * x[:, 0]))).unresolved
@@ -175,7 +175,6 @@ def test_variation_of_A() -> None:
     assert survey(jn.Problem(SQUARE, A=turning)).variation[0] > 50
     steep = jn.Problem(SQUARE, A="exp(50*x1)")
     assert survey(steep).variation[0] == pytest.approx(math.exp(50), rel=1e-6)
-    assert vetoes(steep) == ("A of piece 0 varies by a factor of 5e+21, more than double precision can balance",)
     # Gradients are large where A is small: points follow that.
     assert np.median(survey(steep).pieces[0].x[..., 0]) < 0.1
 

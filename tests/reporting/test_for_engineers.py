@@ -56,6 +56,24 @@ def test_numbers_come_first(wall: tuple[ProblemFile, jn.Solution]) -> None:
     assert text.count("<details>") == 1  # the map as a picture is folded away, as the map itself is there
 
 
+def test_tensors_are_among_the_numbers_and_in_lines(wall: tuple[ProblemFile, jn.Solution]) -> None:
+    read, solution = wall
+    found = results(read, solution)
+    tensor = {"tensor": [[1.5, 0.25], [0.25, 2.0]], "estimate": 1e-3, "resolution error": None, "text": "one\ntwo"}
+    found["effective tensors"] = {"apparent": tensor}
+    assert shown_quantities(found)["apparent"] == ("1.5 0.25; 0.25 2", "± 1.0e-03")
+    text = page(solution, "wall", Context(quantities=shown_quantities(found), tables=tables(found, True)))
+    assert "<pre>one\ntwo</pre>" in text and "1.5 0.25; 0.25 2" in text
+
+
+def test_names_that_people_look_for_are_answered(wall: tuple[ProblemFile, jn.Solution]) -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'gradient'; solution\.grad\(x\) is meant, perhaps"):
+        wall[1].gradient  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(AttributeError, match=r"'Circle'; jn\.Disk is meant, perhaps"):
+        jn.Circle  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
+    assert not hasattr(jn, "nothing") and not hasattr(wall[1], "nothing")
+
+
 def test_means_of_a_solution_that_was_not_judged_have_a_bound() -> None:
     text = (Path(jn.files.__file__).parent / "templates/inclusion.toml").read_text()
     read = read_as_file(text)

@@ -65,7 +65,18 @@ def test_a_loaded_solution_evaluates_bit_for_bit(disk: jn.Solution, saved: Path)
     assert again.errors() == disk.errors()
     for column in ("step", "loss", "loss_of_term", "damping", "step_norm", "seconds"):
         assert np.array_equal(getattr(again.history, column), getattr(disk.history, column))
-    assert str(again.report()) == str(disk.with_diagnostics(verdict=None).report())  # verdicts are not stored
+    assert str(again.report()) == str(disk.report())
+
+
+def test_what_the_judge_found_is_saved_in_numbers(disk: jn.Solution, tmp_path: Path) -> None:
+    judged = disk.with_diagnostics(verdict=jn.judge(disk))
+    judged.save(tmp_path / "judged.jumpnet")
+    again = jn.load(tmp_path / "judged.jumpnet")
+    assert again.judged == judged.judged and again.judged is not None and again.judged.rms > 0
+    assert str(again.report()) == str(judged.report())
+    assert again.verdict is None  # its field is not in the file
+    again.save(tmp_path / "twice.jumpnet")
+    assert jn.load(tmp_path / "twice.jumpnet").judged == judged.judged
 
 
 def test_in_a_fresh_process_that_never_saw_the_problem(disk: jn.Solution, saved: Path, tmp_path: Path) -> None:

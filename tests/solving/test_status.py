@@ -19,7 +19,8 @@ def level(residual: float, value: float, size: float = 1.0) -> Any:
     rows = SimpleNamespace(rhs=np.full(1, size), weight=np.ones(1), terms=("pde 0",), term=np.zeros(1, int))
     space = SimpleNamespace(cells=None)
     values = np.array([value, -value])
-    return SimpleNamespace(residual=residual, values=values, held_rows=rows, held=np.full(1, residual), space=space)
+    shown = {"residual": residual, "values": values, "held_rows": rows, "held": np.full(1, residual), "space": space}
+    return SimpleNamespace(**shown, constant=0.0, noise=0.0)
 
 
 def test_levels_that_agree_without_progress_say_nothing() -> None:

@@ -163,3 +163,25 @@ def test_the_error_of_a_tensor_of_finite_elements_is_judged(boundary: str) -> No
         found = jn.effective_tensor(parts, [1.0, 10.0], boundary=boundary, method=coarse)  # pyright: ignore[reportArgumentType]
     error = float(np.abs(found.tensor - better.tensor).max())
     assert 1e-4 < error <= found.estimate <= 10 * error
+
+
+def test_a_periodic_image_of_layers():
+    """Layers of labels that make up one material; one of them ends at a periodic side, and their walls have ends there.
+
+    Walls of an image end at places on opposite sides that differ by a part of a pixel, and corners there are graded:
+    both must be the same on both sides, or some faces have no neighbours and no condition.
+    """
+    n = 48
+    labels = np.zeros((n, n), int)
+    labels[:, n // 4 : n // 2], labels[:, 3 * n // 4 :] = 3, 7
+    parts = jn.Partition.from_labels(labels, pixel=1 / n, names={"soft": [0], "hard": [3, 7]})
+    found = jn.effective_tensor(parts, {"soft": 1.0, "hard": 9.0}, resolution=False)
+    assert found.converged and not found.violated
+    assert found.tensor == pytest.approx(np.diag([1.8, 5.0]), abs=2e-5)
+
+
+def test_an_unknown_error_is_said():
+    parts = jn.Partition(jn.Interval(0, 2), [jn.Interval(1, 2)])
+    found = replace(jn.effective_tensor(parts, A=[1.0, 3.0]), estimate=np.nan)
+    assert "error unknown" in str(found)
+    assert found.violated == ()

@@ -124,3 +124,41 @@ def test_a_file_has_its_own_data_and_the_command_finds_the_constant(tmp_path, ca
 def test_wrong_input_is_one_sentence(unknown, data, words):
     with pytest.raises(jn.ModelError, match=words):
         jn.fit(lambda k: film(k, 1.0, 0.1), unknown, data)
+
+
+ENDS = {"left": jn.Dirichlet(0), "right": jn.Dirichlet(1)}
+HEATED = jn.Problem(
+    jn.Partition(jn.Interval(0, 2), [jn.Interval(1, 2)]), A=[1, "k"], f=[-1, -2], boundary=ENDS, constants={"k": 3.0}
+)
+AT = np.linspace(0.05, 1.95, 30)
+
+
+def noisy(seed=5):
+    """Values of the rod with k = 3 and a noise of 0.01."""
+    return jn.solve(HEATED)(AT) + 0.01 * np.random.default_rng(seed).normal(size=len(AT))
+
+
+def test_a_search_from_a_bound_leaves_it():
+    for start in (0.01, 100.0):
+        found = jn.fit(HEATED, {"k": (start, 0.01, 100)}, jn.Data(AT, noisy()))
+        assert abs(found.values["k"] - 3) < 3 * found.deviations["k"] < 1
+
+
+def test_an_outlier_is_named_and_a_wrong_model_does_not_fit():
+    wrong = noisy()
+    wrong[7] += 0.5
+    found = jn.fit(HEATED, {"k": (1, 0.01, 100)}, jn.Data(AT, wrong), noise=0.01)
+    assert found.outliers == (7,) and found.misfit > 5
+    assert "number 7" in str(found) and "times the noise given" in str(found)
+    good = jn.fit(HEATED, {"k": (1, 0.01, 100)}, jn.Data(AT, noisy()), noise=0.01)
+    assert not good.outliers and 0.6 < good.misfit < 1.4 and "times" not in str(good)
+
+
+def test_values_that_do_not_depend_on_a_parameter_determine_nothing():
+    found = jn.fit(HEATED, {"k": (1, 0.01, 100)}, jn.Data([0.0, 2.0, 0.0], [0.0, 1.0, 0.0]))
+    assert found.undetermined == ("k",)
+
+
+def test_the_reason_of_a_refusal_is_said():
+    with pytest.raises(jn.ModelError, match=r"at the start k = 1: .*5"):
+        jn.fit(HEATED, {"k": (1, 0.01, 100)}, jn.Data([0.5, 5.0], [0.1, 0.2]))

@@ -5,6 +5,8 @@ import pytest
 from scipy.optimize import brentq
 
 import jumpnet as jn
+from jumpnet.fe.line import solve_line
+from jumpnet.studies import nonlinear
 from jumpnet.studies.mixing import Mixing
 
 ROD = jn.Partition(jn.Interval(0, 1))
@@ -185,3 +187,31 @@ def test_an_iteration_that_leaves_what_is_allowed_says_so(given, start, words):
     problem = jn.NonlinearProblem(ROD, boundary=ends(0, 1), **given)
     found = jn.solve_nonlinear(problem, start=start)
     assert found.status is jn.Status.STALLED and words in found.settings["reasons"][0]
+
+
+@pytest.mark.parametrize(
+    "failure", [ZeroDivisionError("x"), np.linalg.LinAlgError("x"), RuntimeError("singular"), jn.SolutionError("x")]
+)
+def test_whatever_a_linear_solve_raises_ends_the_iteration(failure, monkeypatch):
+    calls = []
+
+    def failing(*given, **options):
+        calls.append(given)
+        if len(calls) == 3:
+            raise failure
+        return jn.solve(*given, **options)
+
+    monkeypatch.setattr(nonlinear, "solve", failing)
+    found = jn.solve_nonlinear(jn.NonlinearProblem(ROD, A="1 + u", boundary=ends(0, 1)), tol=1e-9)
+    assert found.status is jn.Status.STALLED and np.isnan(found.estimate)
+    assert str(failure) in found.settings["reasons"][-1]
+    calls[:] = [(), ()]
+    with pytest.raises(jn.ProblemError, match="about the start"):
+        jn.solve_nonlinear(jn.NonlinearProblem(ROD, A="1 + u", boundary=ends(0, 1)))
+
+
+@pytest.mark.filterwarnings("ignore::jumpnet.errors.JumpnetWarning")
+def test_elements_whose_equations_overflow_are_refused_in_a_sentence():
+    problem = jn.Problem(ROD, lam="-1e300*(1 + x1)", f="1e60*x1")
+    with np.errstate(all="ignore"), pytest.raises(jn.SolutionError, match="do not determine"):
+        solve_line(problem)

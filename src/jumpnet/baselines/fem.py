@@ -25,6 +25,7 @@ from jumpnet.fe.meshing.fitted import (
     function_of,
     points_of,
 )
+from jumpnet.fe.meshing.frame import Frame
 from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.fields import is_zero
 from jumpnet.optim import Status
@@ -103,7 +104,7 @@ def _fitted(problem: Problem, size: float, order: int, unknowns: int | None) -> 
     if unknowns is not None:
         mesh = _near(problem, mesh, size, order, unknowns)
     terms, count = _solved(problem, mesh, order)
-    arrays = arrays_of(mesh.mesh, order + FINER)
+    arrays = arrays_of(mesh.mesh, order + FINER, Frame.identity(parts.dim))
     field = field_of(mesh.mesh, arrays, [sum(mine, ng.CF(0.0)) for mine in terms], order)
     return mesh.mesh, [FieldFunction(field, piece, problem.dim) for piece in range(parts.size)], count
 

@@ -339,7 +339,7 @@ def fit(
         typer.Option(
             "--unknown",
             metavar="NAME=START:LOW:HIGH",
-            help="A constant to find, instead of those of [fit]; repeatable.",
+            help="A constant to find, instead of those of the table fit; repeatable.",
         ),
     ] = None,
     noise: Annotated[

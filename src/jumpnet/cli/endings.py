@@ -1,5 +1,6 @@
 """How a command ends: an exit code and, if something went wrong, one sentence on stderr."""
 
+import atexit
 import errno
 import os
 import sys
@@ -53,8 +54,13 @@ def end(code: int) -> NoReturn:
             code = _said(Session(), f"the results cannot be written to the output ({one_line(problem)}).")
     with suppress(OSError, ValueError):
         sys.stderr.flush()
-    if code == INTERRUPTED and interrupts.installed():
-        os._exit(code)  # the interpreter's own way to end waits for threads, or crashes in them
+    if interrupts.installed():
+        # The interpreter's own way to end takes a second, in which Ctrl-C has no handler any more; after an interrupt
+        # it waits for threads, or crashes in them.
+        if code != INTERRUPTED:
+            with suppress(Exception):
+                atexit._run_exitfuncs()
+        os._exit(code)
     sys.exit(code)
 
 

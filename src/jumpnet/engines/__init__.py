@@ -1,1 +1,1 @@
-"""Engines: each takes a problem and an error that will do, and hands back a solution and what it knows of its error."""
+"""Engines: each takes a problem and a tolerance, and returns a solution with an estimate of its error."""

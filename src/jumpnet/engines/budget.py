@@ -7,7 +7,7 @@ import numpy as np
 
 from jumpnet.errors import ModelError
 
-# The next level takes about this many times as long as the last one.
+# Time of a level over that of the level before: the number of unknowns grows by about a third (heuristic).
 NEXT = 2.0
 
 
@@ -15,7 +15,7 @@ NEXT = 2.0
 class Budget:
     """Seconds until a deadline (by the clock), and seconds that a method may compute for (of this thread).
 
-    A method that makes good progress may compute for `patience` times as long.
+    A method that makes good progress may compute `patience` times as long.
     """
 
     limit: float = np.inf
@@ -30,11 +30,11 @@ class Budget:
         return max(0.0, self.limit - (time.perf_counter() - self._began))
 
     def too_late(self, last: "Watch") -> bool:
-        """Whether something that takes as long as a watch says would end after the deadline."""
+        """Whether another step as long as the last one would end after the deadline."""
         return last.seconds > self.left
 
     def forbids(self, last: "Watch", progress: bool) -> bool:
-        """Whether there is no time for another level, when the last one took as long as a watch says."""
+        """Whether there is no time for another level, expected to take NEXT times as long as the last one."""
         if NEXT * last.seconds > self.left:
             return True
         spend = self.spend * (self.patience if progress else 1.0)
@@ -59,7 +59,7 @@ class Watch:
 
 
 def checked_limit(limit: object) -> float:
-    """Seconds, infinitely many for None; ModelError where it is not a number that makes sense."""
+    """The limit in seconds, infinite for None; ModelError if it is not a positive number."""
     if limit is None:
         return np.inf
     if not (isinstance(limit, int | float) and not isinstance(limit, bool) and limit > 0):

@@ -19,7 +19,7 @@ class Goal:
     atol: float = 0.0
 
     def of(self, values: Float[np.ndarray, " points"]) -> float:
-        """The largest error that will do, for a solution with these values at evenly spread points."""
+        """The largest error that meets the goal, for a solution with these values at evenly spread points."""
         if not np.isfinite(values).all():
             return 0.0
         return self.of_size(rms(values - np.mean(values)), rms(values))
@@ -30,7 +30,7 @@ class Goal:
 
 
 def checked_goal(tol: object, atol: object = 0.0) -> Goal:
-    """The error that is asked for; ModelError where it is not a number that makes sense."""
+    """The goal made of `tol` and `atol`; ModelError if they are not numbers, or negative."""
     if not (isinstance(tol, int | float) and not isinstance(tol, bool) and 0 < tol < np.inf):
         raise ModelError(f"tol is {tol!r}; give the error you can live with, relative to the variation of u: 1e-6.")
     if not (isinstance(atol, int | float) and not isinstance(atol, bool) and 0 <= atol < np.inf):

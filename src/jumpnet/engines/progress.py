@@ -36,7 +36,7 @@ def with_names(progress: Progress | None, names: tuple[str, ...]) -> Progress | 
     return told
 
 
-# Lines of a solve that is not watched on a terminal: at the first quarter of the steps, the second, and so on.
+# Lines printed where there is no terminal: after each quarter of the steps.
 PLAIN_LINES = 4
 
 
@@ -65,7 +65,7 @@ def bar(name: str, total: int, console: "Console | None" = None, *, unit: str = 
 
 
 class _Course:
-    """Steps in all and the best loss of all; those that a training reports start again with each random start.
+    """The total number of steps and the best loss; the steps that a training reports restart with each random start.
 
     Trainings at the same time are told apart by their threads.
     """
@@ -132,7 +132,7 @@ def _plain(name: str, total: int, console: "Console", unit: str) -> Iterator[Pro
     every = max(total // PLAIN_LINES, 1)
 
     def say(text: str) -> None:
-        with suppress(OSError, SystemExit):  # nobody reads it, where rich would leave; the solve goes on
+        with suppress(OSError, SystemExit):  # the reader of stderr has gone; rich would exit, the solve goes on
             console.print(f"{name}: {text}", markup=False, highlight=False, soft_wrap=True)
 
     def update(record: Record, best: float) -> None:

@@ -1,7 +1,7 @@
-"""What every engine can be asked: whether it suits a problem, and to solve it.
+"""The protocol of engines: whether one suits a problem, and its solution.
 
-An engine is made from its options: `TrefftzEngine(Trefftz(...))`. It never calls the judge. What is to be made of an
-answer, its verdict above all, is handed in (`Request.accept`); an engine that can improve on a refuted answer does.
+An engine is made from its options: `TrefftzEngine(Trefftz(...))`. It never calls the judge itself. The function that
+judges an answer and sets its status is passed in (`Request.accept`); an engine that can improve a refuted answer does.
 """
 
 from collections.abc import Callable
@@ -14,19 +14,19 @@ from jumpnet.engines.progress import Progress
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
-# Makes the solution with its status of an answer; the second argument says whether the judge has to be asked, because
-# the engine's own estimate does not suffice.
+# Returns an answer with its final status. The second argument is True if the engine's own estimate does not suffice, so
+# that the judge has to be asked.
 Accept = Callable[[Solution, bool], Solution]
 
 
 def as_it_is(found: Solution, needed: bool) -> Solution:
-    """The answer, unjudged."""
+    """The answer unchanged, without the judge."""
     return found
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of an engine: an error, from a seed, within a time, shown or not, and who decides about it."""
+    """What an engine is given: tolerance, seed, time budget, progress display, the function that accepts answers."""
 
     goal: Goal
     seed: int = 0
@@ -39,7 +39,7 @@ class Engine(Protocol):
     """A method of solution."""
 
     def suits(self, problem: Problem) -> str | float:
-        """Why the engine is not for the problem (a sentence's end), or the seconds of computing it is worth a try."""
+        """Why the engine does not suit the problem (the end of a sentence), else the seconds a try is worth."""
         ...
 
     def solve(self, problem: Problem, request: Request) -> Solution:

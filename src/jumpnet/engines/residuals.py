@@ -1,4 +1,4 @@
-"""Held-out residuals, family by family: what every solution reports, however it was found."""
+"""Held-out residuals by family of equations, which every solution reports."""
 
 import numpy as np
 from jaxtyping import Float

@@ -1,4 +1,4 @@
-"""Seeds: what may be given for them, and how far the answers of several are apart."""
+"""Checks of seeds and trials, and the spread of the answers of several seeds."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -17,7 +17,7 @@ RNG: TypeAlias = int | np.random.SeedSequence | np.random.BitGenerator | np.rand
 
 
 def seed_of(seed: int, rng: RNG | None) -> int:
-    """The seed: as it was given, or drawn from `rng` (a generator moves on by one number, so calls differ)."""
+    """The seed as given, or drawn from `rng` (each call draws one number from a generator, so calls differ)."""
     if rng is None:
         return seed
     if seed != 0:
@@ -34,7 +34,7 @@ def seed_of(seed: int, rng: RNG | None) -> int:
 
 
 def check_trials(seed: int, trials: int, workers: int | None = None) -> None:
-    """Seeds are whole numbers, and there is at least one; so are threads."""
+    """ModelError unless the seed is a whole number, and trials and workers are positive whole numbers."""
     if not isinstance(trials, int | np.integer) or trials < 1:
         raise ModelError(f"trials is {trials!r}; give a whole number, at least 1.")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
@@ -44,7 +44,7 @@ def check_trials(seed: int, trials: int, workers: int | None = None) -> None:
 
 
 def spread(found: Sequence[Solution]) -> tuple[Trial, ...]:
-    """How each seed came out, and how far each is from the mean of all (root mean square over the same points)."""
+    """The outcome of each seed, and its distance from the mean of all (root mean square over the same points)."""
     parts = found[0].partition
     assert parts is not None
     x, piece = parts.sample_interior(max(SPREAD_POINTS, parts.size), seed=[0, int(Stream.TEST), 1])

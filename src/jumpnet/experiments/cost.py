@@ -64,7 +64,7 @@ class Clock:
         self.measured[_kind(trial)] = seconds
 
     def left(self, workers: int) -> float:
-        """Seconds until the end on so many workers: a row's own time where it is known."""
+        """Seconds until the end on a number of workers: from the row's own time where it is known."""
         factor = self.taken / self.guessed if self.guessed > 0 else 1.0
         return sum(self.measured.get(_kind(t), factor * s) for t, s in self.waiting.items()) / workers
 

@@ -40,7 +40,7 @@ HYPERCUBE = "relative_l2_hypercube"
 # Rows without a random number: one trial says all.
 DETERMINED = ("FEM", "FVM")
 # Experiments whose networks are judged: the page has the judged error beside the true one, which the judge never sees.
-JUDGED = ("pde1", "pde2", "pde4")
+JUDGED = ("pde1", "pde2", "pde3", "pde4")
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,11 @@ class Trial:
     @property
     def optimizer(self) -> Optimizer | None:
         """The row's optimiser, or that of the setting, with the trial's limit of steps; None is the program's own."""
-        given = dict(self.row.optimizer)
+        given: dict[str, Any] = dict(self.row.optimizer)
         if given:
             name = given.pop("name")
-            made = SlowDamping if name == SlowDamping.__name__ else getattr(optim, name)
-            return made(**given | ({"steps": min(self.steps, made(**given).steps)} if self.steps else {}))
+            kind: Any = SlowDamping if name == SlowDamping.__name__ else getattr(optim, name)
+            return kind(**given | ({"steps": min(self.steps, kind(**given).steps)} if self.steps else {}))
         if self.steps is None:
             return None
         return paper_optimizer(self.steps) if self.setting == "faithful" else LevenbergMarquardt(steps=self.steps)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import difflib
 import math
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from jumpnet.guard.text import shorten
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 150  # nesting; Python's recursion limit is 1,000 and each level costs up to three frames
+DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(e[-+]?\d+)?")
 MAX_EXPONENT = 100
 MAX_BITS = 1_000  # of an integer: more would not fit a float64
 
@@ -113,6 +115,8 @@ class Builder:
             self.fail(f"the character {odd!r} is not ASCII; write names and operators in plain letters.")
         if "#" in self.text:
             self.fail("# is not allowed; leave comments out of formulas.")
+        if DECIMAL_COMMA.fullmatch(self.text.strip()):
+            self.fail("it has a decimal comma; write a point.")
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

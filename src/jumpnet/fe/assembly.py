@@ -38,6 +38,9 @@ CHUNK = 4_000_000  # numbers in the matrices of as many elements as are made at 
 # Unknowns from which NGSolve's factors take less time than SuperLU's (a fifth with 93,000, of a large image).
 LARGE = 30_000
 DIRECT = 6_000  # unknowns in space beyond which iterations take less time than sparse factors
+# Of the load: where iterations end that nothing corrects. Values are about 300 times as far off as that in the norm of
+# the preconditioner, in which the load of penalties is large.
+EXACT = 1e-11
 TABLE = 4_000_000  # numbers in a table of products of basis functions
 
 
@@ -97,15 +100,14 @@ class System:
     dim: int
     levels: Hierarchy | None = None
     """For iterations, where the matrix is positive definite and large."""
+    tie: float = 0.0
+    """What was added to the first entry of the matrix: the equations are those without it."""
 
-    def solve(self, load: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-        """The unknowns for a load."""
+    def solve(self, load: Float[np.ndarray, " n"], accuracy: float = EXACT) -> Float[np.ndarray, " n"]:
+        """The unknowns for a load; where they are iterated, up to a part of the load (`accuracy`)."""
         count = self.matrix.shape[0]
-        right = load[:count].copy()
-        for one in self.inner:
-            np.subtract.at(right, one.others, np.einsum("mik,mi->mk", one.coupling, load[one.dofs]))
         found = np.empty_like(load)
-        found[:count] = self._factor(right)
+        found[:count] = self._factor(self._shared(load), accuracy)
         for one in self.inner:
             own = np.einsum("mij,mj->mi", one.inverse, load[one.dofs])
             found[one.dofs] = own - np.einsum("mik,mk->mi", one.coupling, found[one.others])
@@ -113,8 +115,24 @@ class System:
             raise SolutionError("the equations of the finite elements are singular.")
         return found
 
+    def _shared(self, load: Float[np.ndarray, " n"]) -> Float[np.ndarray, " shared"]:
+        """The load of the unknowns that elements share, without those inside elements."""
+        right = load[: self.matrix.shape[0]].copy()
+        for one in self.inner:
+            np.subtract.at(right, one.others, np.einsum("mik,mi->mk", one.coupling, load[one.dofs]))
+        return right
+
+    def left(self, load: Float[np.ndarray, " n"], found: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """The part of a load that unknowns do not meet: what an iteration has left."""
+        rest = np.zeros_like(load)
+        if self.levels is not None:
+            count = self.matrix.shape[0]
+            rest[:count] = self._shared(load) - self.matrix @ found[:count]
+            rest[0] += self.tie * found[0]
+        return rest
+
     @cached_property
-    def _factor(self) -> Callable[[np.ndarray], np.ndarray]:
+    def _factor(self) -> Callable[[np.ndarray, float], np.ndarray]:
         """The inverse of the matrix, which may be indefinite, by sparse factors without pivoting.
 
         SuperLU's take less time to set up, NGSolve's less for large systems and in space; the largest are iterated.
@@ -122,12 +140,14 @@ class System:
         if self.levels is not None:
             return iterated(self.matrix, self.levels, _cholesky)
         small = self.dim == 2 and self.matrix.shape[0] < LARGE
-        return _superlu(self.matrix) if small else _cholesky(self.matrix)
+        solve = _superlu(self.matrix) if small else _cholesky(self.matrix)
+        return lambda right, accuracy: solve(right)
 
     def tied(self) -> "System":
         """With one value tied to zero by as much as it is stiff: for equations that leave a constant free."""
-        stiff = sp.coo_matrix(([self.matrix[0, 0]], ([0], [0])), shape=self.matrix.shape)
-        return replace(self, matrix=(self.matrix + stiff).tocsr())
+        tie = float(self.matrix[0, 0])
+        stiff = sp.coo_matrix(([tie], ([0], [0])), shape=self.matrix.shape)
+        return replace(self, matrix=(self.matrix + stiff).tocsr(), tie=tie)
 
 
 def assembled(space: Space, count: int, volume: Volume, contact: Contact, outer: Outer) -> System:
@@ -346,7 +366,7 @@ def _superlu(matrix: Any) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _cholesky(matrix: Any) -> Callable[[np.ndarray], np.ndarray]:
-    coo = sp.tril(matrix, format="coo")  # no more is looked at
+    coo = sp.tril(matrix, format="coo")  # the solver reads the lower triangle only
     entries = coo.row.astype(np.int32), coo.col.astype(np.int32), coo.data
     made = ngsolve().ng.la.SparseMatrixd.CreateFromCOO(*entries, *matrix.shape)
     inverse = made.Inverse(inverse="sparsecholesky")

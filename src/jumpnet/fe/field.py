@@ -25,7 +25,7 @@ NEW_SLOPES, KEPT_SLOPES = 2, 8  # of which the first have slopes of their own, t
 START = 0.5  # how far beyond an element that is curved the first guess may be
 SETTLED = 1e-13  # a step below is the last one
 WALK, STRAYING = 40, 6  # elements on the way; of those at first, which may lead away from the point
-LOST, AROUND = 0.1, 40  # elements: points farther outside are looked for around so many nodes (walls in polygons: 0.05)
+LOST, AROUND = 0.1, 40  # in elements: points farther outside than LOST are searched around the AROUND nearest nodes
 INSIDE = 1e-10  # barycentric coordinates above minus this are inside
 FAR = 3.0  # reference coordinates are kept within this distance of the simplex, where maps of curved elements go astray
 

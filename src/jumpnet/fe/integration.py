@@ -72,25 +72,6 @@ def on_boundary(mesh: Mesh, count: int, piece: int) -> Iterator[ElementPoints]:
     yield from _faces(mesh, element[mine], local[mine], count, 1.0)
 
 
-def lines_of(mesh: Mesh, parts: int) -> tuple[Float[np.ndarray, "lines n 2"], Float[np.ndarray, "lines n 2"]]:
-    """The interfaces and the boundary of a plane mesh as short curves of `parts` chords, one for each face."""
-    t = np.linspace(0.0, 1.0, parts + 1)
-    inner, outer = mesh.interfaces[~_across(mesh)], mesh.boundary
-    across = mesh.interfaces[_across(mesh)]
-    element = np.concatenate([outer.element[:, 0], across.element.ravel()])
-    local = np.concatenate([outer.local[:, 0], across.local.ravel()])
-    return _curves(mesh, inner.element[:, 0], inner.local[:, 0], t), _curves(mesh, element, local, t)
-
-
-def _curves(mesh: Mesh, element: np.ndarray, local: np.ndarray, t: np.ndarray) -> np.ndarray:
-    found = np.empty((len(element), len(t), 2))
-    for k in range(3):
-        mine = local == k
-        xi = np.insert(np.stack([1 - t, t], axis=1), k, 0.0, axis=1)[:, 1:]
-        found[mine] = mesh.points(xi, element[mine])
-    return found
-
-
 def _across(mesh: Mesh) -> Bool[np.ndarray, " faces"]:
     """Which faces of `mesh.interfaces` are two sides of a periodic box: their vertices are not the same ones."""
     faces, d = mesh.interfaces, mesh.dim

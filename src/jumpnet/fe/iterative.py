@@ -17,8 +17,6 @@ from scipy.sparse.csgraph import connected_components
 from jumpnet.errors import SolutionError
 from jumpnet.fe.space import Space
 
-# Of the residual, in the norm of the preconditioner: where the iteration ends.
-TOLERANCE = 1e-11
 # Iterations, at most; more mean that the equations are singular, or not positive.
 MOST = 400
 # Sweeps of symmetric smoothing before and after the coarse correction.
@@ -62,8 +60,11 @@ def hierarchy(space: Space, shared: int, pairs: Int[np.ndarray, "k 2"]) -> Hiera
 
 def iterated(
     matrix: Any, levels: Hierarchy, factor: Callable[[Any], Callable[[Vector], Vector]]
-) -> Callable[[Vector], Vector]:
-    """The inverse of a positive definite matrix by conjugate gradients; `factor` inverts that of linear elements."""
+) -> Callable[[Vector, float], Vector]:
+    """The inverse of a positive definite matrix by conjugate gradients; `factor` inverts that of linear elements.
+
+    The iteration ends where the residual, in the norm of the preconditioner, is a given part of the first one.
+    """
     from pyamg.amg_core import gauss_seidel  # its import takes a second
 
     K = (levels.change.T @ matrix @ levels.change).tocsr()
@@ -80,17 +81,20 @@ def iterated(
             gauss_seidel(K.indptr, K.indices, K.data, x, right, n - 1, -1, -1)
         return x
 
-    return lambda right: levels.change @ _conjugate_gradients(K, cycle, levels.change.T @ right)
+    def solved(right: Vector, accuracy: float) -> Vector:
+        return levels.change @ _conjugate_gradients(K, cycle, levels.change.T @ right, accuracy)
+
+    return solved
 
 
-def _conjugate_gradients(K: Any, precondition: Callable[[Vector], Vector], right: Vector) -> Vector:
+def _conjugate_gradients(K: Any, precondition: Callable[[Vector], Vector], right: Vector, accuracy: float) -> Vector:
     """K^-1 right; SolutionError where it does not converge."""
     x, r = np.zeros_like(right), right.copy()
     z = precondition(r)
     p, rho = z.copy(), float(r @ z)
     start = rho
     for _ in range(MOST):
-        if not rho > TOLERANCE**2 * start:
+        if not rho > accuracy**2 * start:
             return x
         q = K @ p
         step = rho / float(p @ q)

@@ -277,7 +277,7 @@ class Mesh:
     def _parts_of(
         self, count: int, cut: np.ndarray, longest: np.ndarray, middle: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The parts of triangles of which so many edges are cut: parents, barycentric corners, vertex numbers."""
+        """The parts of triangles with a given number of cut edges: parents, barycentric corners, vertex numbers."""
         at = np.flatnonzero(cut.sum(axis=1) == count)
         # c is opposite to the longest edge (a, b); where two are cut, the other one is (b, c).
         c = longest[at]
@@ -306,13 +306,16 @@ class Mesh:
         return mesh
 
     def _apart(self, vertices: Int[np.ndarray, " k"]) -> Iterator[Int[np.ndarray, " k"]]:
-        """The vertices in groups: no element has two vertices of a group."""
-        left = np.unique(vertices)
+        """The vertices and their periodic images in groups: no element has two vertices of a group.
+
+        Images are in the same group: what is cut there must have the same numbers.
+        """
+        corners, left = self.same[self.elements], np.unique(self.same[vertices])
         while len(left):
-            own = np.where(np.isin(self.elements, left), self.elements, -1)
+            own = np.where(np.isin(corners, left), corners, -1)
             # Of the vertices of an element, the highest comes first.
             waiting = np.unique(own[(own >= 0) & (own < own.max(axis=1, keepdims=True))])
-            yield np.setdiff1d(left, waiting)
+            yield np.flatnonzero(np.isin(self.same, np.setdiff1d(left, waiting)))
             left = waiting
 
     def _one_layer(self, vertices: Int[np.ndarray, " k"], factor: float) -> "Mesh":

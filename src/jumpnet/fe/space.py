@@ -10,6 +10,9 @@ from jaxtyping import Float, Int
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.simplex import Lagrange, lagrange
 
+# Bytes for each entry of the matrices of elements without their inner unknowns: rows, columns and values, twice while
+# they are summed, and the sum with its factors. Measured: 4,000 to 9,000 elements of order 4 to 7 in space.
+ENTRY = 60
 BITS = 21  # of a vertex number: three of them make a name of 63 bits
 
 
@@ -61,6 +64,19 @@ class Space:
         """The number of unknowns."""
         return int(self.dofs.max()) + 1
 
+    @property
+    def memory(self) -> float:
+        """Bytes that its equations take to set up and to solve, about."""
+        return memory_of(len(self.mesh), self.mesh.dim, self.order)
+
     def gathered(self, unknowns: Float[np.ndarray, " n"]) -> Float[np.ndarray, "m nodes"]:
         """The values at the nodes of each element."""
         return unknowns[self.dofs]
+
+
+def memory_of(elements: float, dim: int, order: int) -> float:
+    """Bytes that the equations of so many elements take to set up and to solve, about."""
+    basis = lagrange(dim, order)
+    outer = int((basis.index == 0).any(axis=1).sum())
+    inner = basis.size - outer
+    return elements * (ENTRY * outer**2 + 8.0 * inner * (outer + inner))

@@ -57,6 +57,10 @@ class ScaledTensor(TensorField):
     def divergence(self, x: Array) -> Array:
         return self.factor * self.matrix.divergence(x)
 
+    def drift(self, x: Array) -> Array | None:
+        c = self.matrix.drift(x)
+        return None if c is None else self.factor * c
+
     @property
     def is_constant(self) -> bool:
         return self.matrix.is_constant

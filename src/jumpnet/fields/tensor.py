@@ -44,6 +44,10 @@ class TensorField(ABC):
     def is_constant(self) -> bool:
         """The same matrix at every point."""
 
+    def drift(self, x: Array) -> Array | None:
+        """c (n, d) where A was taken at a state u0 and a small change e of it changes the flux by A grad e + c e."""
+        return None
+
     @abstractmethod
     def spec(self) -> Spec | None:
         """A JSON-able description, None if there is none (a callable)."""

@@ -125,7 +125,13 @@ class Builder:
             self.partition._with_parts(tuple(named))
             for part in named:
                 if not self.partition._reached(part):
-                    raise ProblemError(f"boundary.{part.name}: no point of the boundary belongs to it; change it.")
+                    lower, upper = self.partition.domain.bounds
+                    reach = ", ".join(
+                        f"x{k + 1} from {a:.6g} to {b:.6g}" for k, (a, b) in enumerate(zip(lower, upper, strict=True))
+                    )
+                    raise ProblemError(
+                        f"boundary.{part.name}: no point of the boundary belongs to it; change it (there is {reach})."
+                    )
         return self
 
     def problem(self) -> Problem:

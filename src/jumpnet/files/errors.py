@@ -65,7 +65,7 @@ def flux_corrections(read: ProblemFile, solution: Solution) -> dict[str, float]:
 
 
 def _lacking(read: ProblemFile, verdict: Verdict, entry: FluxEntry | IntegralEntry, key: str) -> float:
-    """What the quantity of the solution lacks."""
+    """The error of the quantity."""
     if isinstance(entry, FluxEntry):
         if entry.boundary is not None:
             return verdict.error_of_net_flux(entry.boundary)

@@ -7,7 +7,7 @@ import numpy as np
 from jumpnet.files.problemfile import ProblemFile
 from jumpnet.problem import Problem
 
-PROBES = 64  # points of each piece and interface at which coefficients are looked at
+PROBES = 64  # sample points of coefficients in each piece and on each interface
 SEED = 60217
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +16,10 @@ from jumpnet.files.problemfile import Origin, ProblemFile
 from jumpnet.problem import Data, Problem
 from jumpnet.solution import Solution
 from jumpnet.studies.family import Family, Measured, Quantity, Values, digest, measured
+from jumpnet.studies.fingerprint import fingerprint
+
+# Texts longer than this are no names of files.
+LONGEST = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +66,21 @@ class FileFamily(Family):
     @property
     def key(self) -> str:
         o = self.origin
-        return digest(
-            o.text, repr(sorted(o.constants.items())), str(o.folder), repr(self.quantities),
-            repr(sorted(self.options.items())), repr(sorted(self.settings.items())),
-        )  # fmt: skip
+        given = (o.constants, self.quantities, self.options, self.settings)
+        return digest(o.text, str(o.folder), *_read_beside(o), fingerprint(given))
+
+
+def _read_beside(origin: Origin) -> Iterator[str]:
+    """What the files hold that a problem file names: drawings, images, values."""
+    waiting: list[Any] = [tomllib.loads(origin.text)]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict | list):
+            waiting += one.values() if isinstance(one, dict) else one
+        elif isinstance(one, str) and origin.folder is not None and 0 < len(one) < LONGEST and "\0" not in one:
+            try:
+                path = origin.folder / one
+                if path.is_file():
+                    yield f"{one} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+            except OSError:  # no name of a file
+                continue

@@ -181,10 +181,14 @@ def write(
 
 
 def shown_quantities(found: dict[str, Any]) -> dict[str, tuple[str, str]]:
-    """The quantities as the report shows them: name, value, error."""
-    return {
+    """The quantities as the report shows them: name, value, error; tensors row by row."""
+    shown = {
         name: (_digits(of), f"± {_bar(of):.1e}{_alone(of)}{_pixels(of)}") for name, of in found["quantities"].items()
     }
+    for name, of in found["effective tensors"].items():
+        rows = "; ".join(" ".join(f"{entry:.6g}" for entry in row) for row in of["tensor"])
+        shown[name] = (rows, f"± {of['estimate']:.1e}{_pixels(of)}")
+    return shown
 
 
 def tables(found: dict[str, Any], heat: bool) -> dict[str, dict[str, str]]:
@@ -217,7 +221,7 @@ def _bar(of: dict[str, Any]) -> float:
 
 
 def _pixels(of: dict[str, Any]) -> str:
-    """What the resolution of the image may cost, where that was looked at."""
+    """The estimated error from the resolution of the image, if it was computed."""
     return "" if of["resolution error"] is None else f"; pixels ± {of['resolution error']:.1e}"
 
 

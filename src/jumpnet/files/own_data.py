@@ -1,24 +1,31 @@
 """A problem file for one's own drawing, label image or surface mesh: a piece for each region, label or body."""
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
 
-from jumpnet.errors import ProblemError
+from jumpnet.errors import JumpnetWarning, ProblemError
+from jumpnet.geometry import Shape
 from jumpnet.geometry.data import geojson, labelimage, meshes, svg
+from jumpnet.geometry.data.files import instead
 
 SUFFIXES = (".svg", ".geojson", ".png", ".tif", ".tiff", ".npy", ".stl", ".obj", ".ply")
 """The files for which a problem file can be written."""
 MOST = 200
 """More regions or labels than this are not written out one by one."""
+PROBES = 400
+"""Points in the box around a region by which it is seen whether another one lies over it."""
 
 
 def file_for(data: Path, target: Path) -> str:
     """The text of a problem file for a data file: every piece with A = 1, driven from the lower to the upper x1."""
     suffix = data.suffix.lower()
     if suffix not in SUFFIXES:
-        raise ProblemError(f"the data file is {data.name!r}; one of these is wanted: {', '.join(SUFFIXES)}.")
+        raise ProblemError(
+            f"the data file is {data.name!r}; one of these is wanted: {', '.join(SUFFIXES)}{instead(data)}."
+        )
     if suffix in (".svg", ".geojson"):
         parts = _drawing(data, "svg" if suffix == ".svg" else "geojson")
     elif suffix in (".stl", ".obj", ".ply"):
@@ -41,38 +48,85 @@ def _drawing(data: Path, kind: str) -> list[str]:
     high = {name: np.asarray(shape.bounds[1]) for name, shape in shapes.items()}
     lower, upper = np.min([*low.values()], axis=0), np.max([*high.values()], axis=0)
     around = [name for name in shapes if (low[name] <= lower).all() and (high[name] >= upper).all()]
+    size = f"{upper[0] - lower[0]:.4g} x {upper[1] - lower[1]:.4g} in the units of the drawing"
 
     def shape(name: str) -> str:
         return f"kind = {_quoted(kind)}, file = {_quoted(data.name)}, name = {_quoted(name)}"
 
     outline = around[0] if around else next(iter(shapes))
     if around:
-        domain = "[domain]                        # the region that holds the others\n" + shape(outline).replace(
-            ", ", "\n"
-        )
+        domain = f"[domain]                        # the region that holds the others: {size}\n" + shape(
+            outline
+        ).replace(", ", "\n")
     else:
         listed = "".join(f"  {{ {shape(name)} }},\n" for name in shapes)
-        domain = f'[domain]                        # all regions together\nkind = "union"\nparts = [\n{listed}]'
-    pieces = [f"[pieces.{_quoted(name)}]\nshape = {{ {shape(name)} }}\nA = 1.0" for name in shapes if name != outline]
+        domain = f'[domain]                        # all regions together: {size}\nkind = "union"\nparts = [\n{listed}]'
+    scale = "# In another unit of length: scale = 1e-3 in every shape of the drawing, as in the domain.\n"
+    covered = _covered({name: shapes[name] for name in shapes if name != outline})
+    pieces = [
+        f"[pieces.{_quoted(name)}]\nshape = {{ {shape(name)} }}\n{covered[name]}A = 1.0"
+        for name in shapes
+        if name != outline
+    ]
     near = 1e-3 * float(upper[0] - lower[0])
     where = f'where = "x1 < {lower[0] + near:.6g}"\n', f'where = "x1 > {upper[0] - near:.6g}"\n'
     first = f"[background]                    # what the pieces leave of the domain\nname = {_quoted(outline)}\nA = 1.0"
-    return [f"{block}\n" for block in (domain, first, *pieces)] + _driven("in", "out", where)
+    return [f"{block}\n" for block in (scale + domain, first, *pieces)] + _driven("in", "out", where)
+
+
+def _covered(shapes: dict[str, Shape]) -> dict[str, str]:
+    """The line `without = [...]` of each region: what is drawn over it, or lies within it."""
+    names, chance = list(shapes), np.random.default_rng(0)
+    points = {name: chance.uniform(*shapes[name].bounds, (PROBES, 2)) for name in names}
+    inside = {name: points[name][shapes[name].contains(points[name])] for name in names}
+    cut: dict[str, list[str]] = {name: [] for name in names}
+    for k, below in enumerate(names):
+        for above in names[k + 1 :]:
+            (low, high), (other_low, other_high) = shapes[below].bounds, shapes[above].bounds
+            if np.any(np.asarray(low) >= other_high) or np.any(np.asarray(other_low) >= high):
+                continue
+            over = shapes[above].contains(inside[below])
+            if over.any() and over.all():  # nothing of it would be seen: the other one goes around it
+                cut[above].append(below)
+            elif over.any() or shapes[below].contains(inside[above]).any():
+                cut[below].append(above)
+    return {
+        name: f"without = [{', '.join(map(_quoted, others))}]        # which is drawn over it\n" if others else ""
+        for name, others in cut.items()
+    }
 
 
 def _image(data: Path) -> list[str]:
     labels = labelimage.read_labels(data)
-    values, counts = np.unique(labels, return_counts=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", JumpnetWarning)  # the file says it
+        cells = labelimage.read_cells(
+            labels, pixel=1.0, origin=None, order="image", background=None, names=None, small="merge", smallest=None
+        )
+    values = [int(name.removeprefix("label ")) for name in cells.names]
     _few(len(values), "labels")
-    shares = [f"{count / labels.size:.1%}" for count in counts]
-    image = f"[image]\nfile = {_quoted(data.name)}\npixel = 1.0                     # its size, in your unit of length"
-    background = f'[background]                    # {shares[0]} of the image\nname = "label {values[0]}"'
-    pieces = [
-        f'[pieces."label {value}"]           # {share}\nlabel = {value}\nA = 1.0'
-        for value, share in zip(values[1:], shares[1:], strict=True)
-    ]
-    blocks = [f"{block}\n" for block in (image, f"{background}\nlabel = {values[0]}\nA = 1.0", *pieces)]
-    return blocks + _driven()
+    shares = np.bincount(cells.pieces.ravel(), minlength=len(values)) / cells.pieces.size
+    first = int(np.argmax(shares))
+    order = [first, *(k for k in range(len(values)) if k != first)]
+    sizes = " x ".join(str(n) for n in cells.pieces.shape)
+    image = (
+        f"[image]                         # {sizes} {'pixels' if cells.pieces.ndim == 2 else 'voxels'}\n"
+        f"file = {_quoted(data.name)}\npixel = 1.0                     # its size, in your unit of length"
+    )
+    specks = sorted({int(v) for v in np.unique(labels)} - set(values))
+    if specks:
+        listed = ", ".join(map(str, specks[:10])) + (" ..." if len(specks) > 10 else "")
+        least = labelimage.SMALLEST[cells.pieces.ndim]
+        image += (
+            f"\n# Regions of fewer than {least} go to their neighbours (change that: smallest = {least}); so these\n"
+            f"# labels have no piece: {listed}"
+        )
+    blocks = [image]
+    for k in order:
+        head = "[background]" if k == first else f'[pieces."label {values[k]}"]'
+        name = f'name = "label {values[k]}"\n' if k == first else ""
+        blocks.append(f"{head:<31} # {shares[k]:.2%} of the image\n{name}label = {values[k]}\nA = 1.0")
+    return [f"{block}\n" for block in blocks] + _driven()
 
 
 def _body(data: Path) -> list[str]:
@@ -82,7 +136,12 @@ def _body(data: Path) -> list[str]:
     corners = [[float(f"{x:.6g}") for x in corner] for corner in (lower - room, upper + room)]
     sizes = " x ".join(f"{x:.4g}" for x in upper - lower)
     box = f'kind = "box"\nlower = {corners[0]}\nupper = {corners[1]}'
-    domain = f"[domain]                        # the body is {sizes}\n{box}"
+    domain = (
+        f"[domain]                        # the body is {sizes}; `scale` in both changes the unit of length\n{box}\n"
+        f"# Only the body itself, with conditions on its surface: in place of these three lines\n"
+        f'# kind = "mesh"\n# file = {_quoted(data.name)}\n'
+        '# and no [pieces]; parts of the surface: where = "x3 < 0.1" in [boundary.NAME].'
+    )
     pieces = (
         '[background]\nname = "surroundings"\nA = 1.0',
         f'[pieces.body]\nshape = {{ kind = "mesh", file = {_quoted(data.name)} }}\nA = 1.0',

@@ -203,10 +203,12 @@ class DrawingEntry(ShapeEntry):
     kind: Literal["svg", "geojson"]
     file: str
     name: str | None = Field(default=None, description="which region, if there are several")
+    scale: Number = Field(default=1.0, description="times the coordinates of the drawing")
 
     def make(self, scope: Scope, key: str) -> Shape:
-        path = scope.beside(self.file, f"{key}.file")
-        found = shapes.from_svg(path) if self.kind == "svg" else shapes.from_geojson(path)
+        path, scale = scope.beside(self.file, f"{key}.file"), scope.number(self.scale, f"{key}.scale")
+        read = shapes.from_svg if self.kind == "svg" else shapes.from_geojson
+        found = read(path, scale=scale)
         if self.name is None and len(found) == 1:
             return next(iter(found.values()))
         if self.name is None or self.name not in found:

@@ -88,7 +88,7 @@ def box(bounds: object, what: str) -> tuple[tuple[float, ...], tuple[float, ...]
 
 
 def points(x: ArrayLike, dim: int) -> Floats:
-    """Points as an (n, dim) array; in 1-D a plain list of numbers will do."""
+    """Points as an (n, dim) array; in 1-D a plain list of numbers is accepted."""
     try:
         array = np.asarray(x, dtype=np.float64)
     except (TypeError, ValueError):

@@ -118,7 +118,7 @@ def _packed(content: Any) -> bytes:
 
 
 def serve(work: Callable[[str, tuple[Any, ...]], Any], seconds: float) -> None:
-    """In the child: do jobs, each in so many seconds at most, until the parent is gone."""
+    """In the child: do jobs, each within its time limit, until the parent has ended."""
     answers, jobs = os.fdopen(os.dup(1), "wb"), sys.stdin.buffer
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)  # compiled code prints there

@@ -12,7 +12,7 @@ __all__ = ["JudgeOptions", "Verdict", "judge"]
 
 
 class _Judge(ModuleType):
-    """This package, which is called like the function that it is there for: `jn.judge(solution)`."""
+    """The package `jumpnet.judge`, which can be called like its function: `jn.judge(solution)`."""
 
     def __call__(self, *args: Any, **options: Any) -> Verdict:
         return judge(*args, **options)

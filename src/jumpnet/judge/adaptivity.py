@@ -1,4 +1,4 @@
-"""The judge in two and three dimensions: the defect problem on finer and finer spaces, until its solution settles."""
+"""The judge in two and three dimensions: the defect problem in refined spaces, until its solution has converged."""
 
 import time
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from jumpnet.fe.meshing.edges import graded_edges
 from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.fe.space import Space
 from jumpnet.geometry.walls.corners import corners_of
+from jumpnet.guard.memory import too_much
 from jumpnet.judge.defects import Answer, Elements, Smooth, Sources
 from jumpnet.judge.edges import singular_edges
 from jumpnet.judge.finding import Finding
@@ -22,22 +23,22 @@ from jumpnet.judge.singular import changes_at_vertices, changes_on_boundary, sin
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
-GROWTH = {2: 1.2, 3: 1.3}  # the power of the number of unknowns that the next space is expected to take, by dimension
-CLEAR = 10.0  # an error that is so many times above or below a tolerance needs no better knowledge
-AT_ONCE = {2: CLEAR, 3: 2.0}  # the same for finite elements in their next order, which is dear in space
-ONCE = 0.1  # of the error of finite elements, so much may lie beyond the next order (order 3 on a disk: 0.05)
-ELSEWHERE = 2.5  # e may change by so many times more, as a function, than its root mean square does
+GROWTH = {2: 1.2, 3: 1.3}  # the time of a space is expected to grow with this power of the unknowns, by dimension
+CLEAR = 10.0  # an error this factor above or below the tolerance needs no higher accuracy (heuristic)
+AT_ONCE = {2: CLEAR, 3: 2.0}  # the same for finite elements in their next order, which is expensive in space
+ONCE = 0.1  # the part of the error of finite elements that the next order misses (order 3 on a disk: 0.05)
+ELSEWHERE = 2.5  # the change of e in norm may be this many times that of its root mean square (heuristic)
 ROUNDING = 1e-14  # of the size of u: changes below it are rounding
-MOST_LAYERS = 12  # towards a singular point: elements of 4e-9 of the first ones, whose coordinates have digits left
+MOST_LAYERS = 12  # towards a singular point: the smallest elements have 4e-9 of the first size, above rounding
 BEYOND = 2  # layers towards singular points for each order beyond that of an answer of finite elements
-RESONANT = 1e-3  # of |lam|: eigenvalues that are nearer to zero, and less than their error, end the search
-# The relative error of the eigenvalue nearest to zero (lam < 0): its mode has the same part in e wrong. A tenth is half
-# of what e may change by (JudgeOptions.change).
+RESONANT = 1e-3  # of |lam|: an eigenvalue below that, and below its own error, ends the loop
+# The largest relative error of the eigenvalue nearest to zero (lam < 0). The component of e along its eigenfunction has
+# the same relative error; a tenth is half of what e may change by (JudgeOptions.change).
 KNOWN = 0.1
 
 
 def ladder(dim: int) -> Iterator[tuple[int, int]]:
-    """Refinements and orders, each space about two or three times as large as the one before."""
+    """Refinements and orders; each space has two or three times as many unknowns as the one before."""
     first = [(0, 3), (0, 5)] if dim == 2 else [(0, 2), (0, 3), (0, 4)]
     yield from first
     for k in range(1, 10):
@@ -88,8 +89,8 @@ class Meshes:
 def graded_vertices(problem: Problem, mesh: Mesh) -> tuple[Mesh, list[int], bool]:
     """The vertices to grade towards, and whether some are singular points.
 
-    Where conditions or boundary values change inside faces, the mesh gets vertices. Where several pieces meet u may be
-    smooth, but answers have functions that are not.
+    Where conditions or boundary values change inside faces, vertices are inserted. Where several pieces meet, u may be
+    smooth, but trial functions of the answer need not be.
     """
     singular, size = list(singular_corners(problem)), problem.partition.domain.size
     meeting = [corner.place for corner in corners_of(problem.partition) if len(set(corner.pieces) - {-1}) > 1]
@@ -97,7 +98,7 @@ def graded_vertices(problem: Problem, mesh: Mesh) -> tuple[Mesh, list[int], bool
     corners = [corner.place for corner in corners_of(problem.partition)]
     found = [vertex for vertex in changes_at_vertices(problem, mesh) if not _at(mesh.vertices[vertex], corners, size)]
     changing = bool(changes or found)
-    for element in sorted(changes, reverse=True):  # a cut element's parts come last: those before it keep their number
+    for element in sorted(changes, reverse=True):  # parts come last: others keep their numbers
         mesh, vertex = mesh.split(element, *changes[element])
         found.append(vertex)
     for place in (*singular, *meeting):
@@ -129,9 +130,9 @@ def _at(x: np.ndarray, places: list[np.ndarray], size: float) -> bool:
 def judge_elements(
     field: Field, solution: Solution, problem: Problem, options: JudgeOptions, tol: float | None
 ) -> Finding:
-    """The error of finite elements, on their own mesh with higher orders, and with more layers at singular points.
+    """The error of finite elements, on their own mesh with higher orders and more layers at singular points.
 
-    In a space within theirs it would be zero: their residual is orthogonal to that.
+    In their own space it would be zero, as their residual is orthogonal to that space.
     """
     vertices = (_singular_vertices if problem.dim == 2 else _on_edges)(problem, field.mesh)
     options = _patient(options, bool(vertices))
@@ -155,7 +156,7 @@ def _higher(
             yield Space(field.mesh, field.order + more), Elements(field, beside)
             continue
         order = field.order + more
-        if field.mesh.dim == 3:  # layers and orders in turn: both at once are dear in space
+        if field.mesh.dim == 3:  # layers and orders in turn: both at once are expensive in space
             mesh, order = graded_edges(field.mesh.as_origin(), np.array(vertices), more - 1), order - more // 2
         else:
             mesh = field.mesh.as_origin().graded(vertices, min(more * BEYOND, MOST_LAYERS))
@@ -173,10 +174,10 @@ def settled(
     mean: float | None,
     analytic: bool = False,
 ) -> Finding:
-    """The error in the first space in which it has settled; each comes with the answer on its mesh.
+    """The error in the first space in which it has converged; each space comes with the answer on its mesh.
 
-    Where finite elements have no singular points (`analytic`), the modes of the next degree are a fifth or less of
-    those of the last one, and what lies beyond them likewise a fifth of the error: the first space will do.
+    For finite elements without singular points (`analytic`), the modes of the next degree are at most a fifth of those
+    of the last, and the error beyond the next degree is likewise a fifth: the first space suffices.
     """
     began, last, before, change, least, answer = time.perf_counter(), None, None, np.inf, 0.0, None
     for space, answer in spaces:
@@ -199,13 +200,15 @@ def settled(
         if before is not None and _resonant(last) and _resonant(before):
             break
     if last is None or before is None or answer is None:
-        return undecided("undecided: the first spaces have more unknowns than it may have, or take longer.")
+        return undecided(
+            "undecided: the first spaces have more unknowns than it may have, or take longer, or more memory."
+        )
     found = finding(problem, last, answer, change)
     return replace(found, reason=_why(last, change))
 
 
 def finding(problem: Problem, level: Level, answer: Answer, change: float) -> Finding:
-    """What a level comes to."""
+    """The result of a level."""
     e = level.sampled()
     return Finding(
         level.field,
@@ -221,7 +224,7 @@ def finding(problem: Problem, level: Level, answer: Answer, change: float) -> Fi
 
 
 def undecided(reason: str) -> Finding:
-    """Nothing is known."""
+    """A result without an error, and the reason."""
     return Finding(None, (np.nan,), (1.0,), unresolved=np.nan, change=np.nan, reason=reason)
 
 
@@ -231,7 +234,7 @@ def _mean(solution: Solution, problem: Problem) -> float | None:
 
 
 def _size(level: Level, answer: Answer) -> float:
-    """The root mean square of the answer at the middles of the elements, or what its jumps are differences of."""
+    """The root mean square of the answer at the centres of elements, or the values whose difference its jumps are."""
     mesh = level.space.mesh
     middle = answer.value(mesh, np.full((1, mesh.dim), 1.0 / (mesh.dim + 1)))
     return max(float(np.sqrt(np.mean(middle**2))), level.defects.interface.magnitude)
@@ -249,7 +252,7 @@ def _clear(level: Level, tol: float, options: JudgeOptions, clear: float = CLEAR
 
 
 def _settled(level: Level, before: Level, change: float, options: JudgeOptions) -> bool:
-    """Whether the root mean square of e changes by little from level to level, and e itself not by much more."""
+    """Whether the root mean square of e, and e in norm, change little from level to level."""
     rms = _rms(level)
     return abs(rms - _rms(before)) <= options.change * rms and change <= ELSEWHERE * options.change
 
@@ -261,7 +264,7 @@ def _off_resonance(level: Level) -> bool:
 
 
 def _resonant(level: Level) -> bool:
-    """Whether an eigenvalue is nearly zero, and not even its sign is known."""
+    """Whether an eigenvalue is so close to zero that its sign is not known."""
     found = level.nearest
     if found is None or abs(found.value) > RESONANT * float(np.abs(level.defects.volume.lam).max()):
         return False
@@ -271,7 +274,9 @@ def _resonant(level: Level) -> bool:
 def _affordable(space: Space, last: Level, spent: float, options: JudgeOptions) -> bool:
     dim = space.mesh.dim
     more = (space.size / last.space.size) ** GROWTH[dim]
-    return space.size <= options.unknowns[dim] and spent * (1 + more) <= options.seconds
+    if space.size > options.unknowns[dim] or too_much(space.memory):
+        return False
+    return spent * (1 + more) <= options.seconds
 
 
 def _why(level: Level, change: float) -> str:

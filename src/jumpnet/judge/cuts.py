@@ -1,4 +1,4 @@
-"""Defects on the cuts between the cells of a piece, where an answer of many cells jumps although u does not.
+"""Defects on the cuts between the cells of a split piece, where an answer jumps although u does not.
 
 Cuts run across the judge's elements. Their defects are loads at points: with n from the second cell to the first, and
 [.] first minus second, e = u - u_h has the jumps -[u_h] and -[A grad u_h . n], which add to the equation of e

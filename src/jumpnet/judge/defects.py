@@ -1,4 +1,4 @@
-"""The defect problem: what an answer u_h lacks, as data for e = u - u_h at the Gauss points of a mesh.
+"""The defect problem: the residuals of an answer u_h as data for e = u - u_h at the Gauss points of a mesh.
 
 From div(A grad u) - lam u = f follows, for tests t that are continuous in each piece and with r = div(A grad u_h) -
 lam u_h - f (`Solution.residual`),
@@ -8,10 +8,10 @@ lam u_h - f (`Solution.residual`),
 On an interface of a < b, n from b to a, the two sides add -q_a t_a + q_b t_b, q = A grad e . n. With q_a - q_b = w' =
 w - [A grad u_h . n], all of w' is given to the side that conducts better: q_a = m + k_a w', q_b = m - k_b w', k_a + k_b
 = 1. The flux of the other side, m, follows from [e] = v' + R (m + (k_a - k_b) w'/2). Where R is (nearly) zero a small
-one takes its place in front of m. So contrasts of any size leave the penalty harmless.
+one replaces it in front of m. So the penalty does not depend on the contrast.
 
-An answer of finite elements has no second derivatives that would mean anything: its loads are the weak residual, int
--f t - A grad u_h . grad t - lam u_h t, on its own mesh. Where a face of that is off the exact surface, u_h and t are
+The second derivatives of finite elements do not converge, so their loads are the weak residual, int -f t - A grad u_h .
+grad t - lam u_h t, on their own mesh. Where a face of that is off the exact surface, u_h and t are
 continued to it, to the first order of the distance. With the outward distance z of the surface of a piece, and the part
 F of A grad u_h along the surface, this adds -int z (F . grad t + (f + lam u_h) t) over its faces (Hadamard's formula).
 """
@@ -22,6 +22,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from jaxtyping import Float, Int
 
+from jumpnet.errors import GeometryError
 from jumpnet.fe.assembly import PENALTY, Contact, Outer, Volume
 from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh, on_faces
@@ -34,22 +35,22 @@ from jumpnet.models.frozen import Frozen
 from jumpnet.problem import Problem, Supplement
 from jumpnet.solution import Solution
 
-# Points that a network is asked for are made up to a multiple of this, inside elements and on faces.
+# Batches of points are padded to a multiple of this for networks, inside elements and on faces.
 WHOLE, FACES = 8192, 2048
-# Of the size of an element: faces that are nearer to the exact surface are on it.
+# Faces closer than this to the exact surface, relative to their element, count as exact.
 ON = 1e-10
 
 Array = Float[np.ndarray, "..."]
 
 
 class Answer(Protocol):
-    """What is judged: its residual inside elements, and its values and gradients on faces."""
+    """An answer to be judged: its residual inside elements, and its values and gradients on faces."""
 
     weak: ClassVar[bool]
-    """Whether its residual is taken weakly."""
+    """Whether its residual is taken in weak form."""
 
     def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
-        """Of an answer with a strong residual: that (m, q) and nothing; else values (m, q) and gradients (m, q, d)."""
+        """The strong residual (m, q) and an empty array; of a weak answer, values (m, q) and gradients (m, q, d)."""
         ...
 
     def value(self, mesh: Mesh, xi: Array) -> Array:
@@ -67,7 +68,7 @@ class Answer(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Smooth:
-    """An answer that is known in closed form, with second derivatives: a network or a basis expansion."""
+    """An answer in closed form, with second derivatives: a network or a basis expansion."""
 
     solution: Solution
     weak: ClassVar[bool] = False
@@ -80,7 +81,7 @@ class Smooth:
         return left.reshape(shape) - pde.f, np.zeros(0)
 
     def _padded(self, size: int, *parts: Array) -> tuple[Array, ...]:
-        """For networks, points repeated up to a multiple of a number: code is compiled for each size of a batch."""
+        """Points padded for networks to a multiple of `size`, as code is compiled for each size of a batch."""
         count = len(parts[0])
         if isinstance(self.solution.network, Frozen):
             return parts
@@ -108,7 +109,7 @@ class Smooth:
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """The fields of point sources in their pieces, and zero elsewhere; the error is the rest of the solution."""
+    """The fields of point sources in their pieces, zero elsewhere; its error is the rest of the solution."""
 
     fields: Supplement
     weak: ClassVar[bool] = False
@@ -142,7 +143,7 @@ class Sources:
 
 @dataclass(frozen=True, eq=False)
 class Elements:
-    """An answer of finite elements, on the mesh that it is judged on; `beside` it, fields of point sources.
+    """An answer of finite elements on the judge's mesh, plus the fields of point sources `beside` it.
 
     Equations of the elements are taken in their weak form, those of the sources in their strong one.
     """
@@ -210,9 +211,9 @@ class OnInterfaces:
     """Defects on interfaces: v', and w' over the conductivity of the better side; and the flux of e.
 
     That is A grad e . n = s [e] + first (or second), seen from the lower (or higher) piece. `magnitude` is the largest
-    number that v' is a difference of. `continued` is how much less u_h jumps on the faces of the mesh than on the exact
-    surface, times the distance over the size of an element: what the first order of the distance may have missed.
-    `swept` is A grad u_h between the two, on the side of the higher piece less that of the lower one.
+    of the numbers whose difference v' is. `continued` is the change of the jump of u_h from the faces of the mesh to
+    the exact surface, times the distance over the size of an element: a bound for what continuing to first order
+    misses. `swept` is A grad u_h between the two surfaces, on the side of the higher piece minus that of the lower one.
     """
 
     jump: Array
@@ -280,7 +281,7 @@ def coefficients(problem: Problem, mesh: Mesh, xi: Array) -> Coefficients:
 
 
 def _constants(problem: Problem, mesh: Mesh, x: Array) -> Coefficients:
-    """The equation where nothing varies within a piece: numbers of elements, which take no memory at each point."""
+    """Coefficients that are constant in each piece: one value per element, without memory for each point."""
     given = [problem.pde(l, x[:1, 0]) for l in range(problem.partition.size)]
     parts = (np.concatenate(of_pieces)[mesh.piece][:, None] for of_pieces in zip(*given, strict=True))
     A, divergence, lam, f = (np.broadcast_to(p, (*x.shape[:2], *p.shape[2:])) for p in parts)
@@ -298,6 +299,21 @@ def _volume(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[V
     return Volume(pde.A, pde.lam, load, flux), np.zeros(pde.f.shape)
 
 
+def drift(problem: Problem, mesh: Mesh, count: int) -> Array | None:
+    """c (m, q, d) at Gauss points: an error e of an answer at which A was taken changes the flux by A grad e + c e."""
+    x, found = None, None
+    for l in np.unique(mesh.piece).tolist():
+        mine = mesh.piece == l
+        if problem.A[l].is_constant:
+            continue
+        x = mesh.points(gauss(mesh.dim, count)[0]) if x is None else x
+        c = problem.A[l].drift(x[mine].reshape(-1, mesh.dim))
+        if c is not None:
+            found = np.zeros(x.shape) if found is None else found
+            found[mine] = c.reshape(-1, *x.shape[1:])
+    return found
+
+
 def _flux(problem: Problem, piece: Array, x: Array, gradient: Array) -> Array:
     """A grad u, or A n, at points of faces."""
     found = np.empty(x.shape)
@@ -311,7 +327,7 @@ def _flux(problem: Problem, piece: Array, x: Array, gradient: Array) -> Array:
 def _continued(
     problem: Problem, piece: Array, x: Array, normal: Array, distance: Array, value: Array, flux: Array
 ) -> tuple[Array, Array]:
-    """What elements lack between their faces and the surface at an outward distance: loads of t and of grad t."""
+    """Loads of t and of grad t for the layer between the faces and the exact surface at an outward distance."""
     source = np.zeros(value.shape)
     for l in np.unique(piece).tolist():
         mine = piece == l
@@ -366,7 +382,7 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
                 _continued(problem, high, xb, n, distance, ub, flux_b - strong_b),
             )
             contact = Contact(s, contact.first + more_a, contact.second + more_b, (along_a, along_b))
-    # What is asked for is the flux of u without that of u_h.
+    # The flux of e is that of u minus that of u_h.
     qa, qb = (qa, qb) if answer.weak else (0.0, 0.0)
     first, second = known + to_a * rest - qa - s * wanted, known - (1 - to_a) * rest - qb - s * wanted
     magnitude = max(float(np.abs(part).max(initial=0.0)) for part in (v, ua, ub, jump - v + (ua - ub)))
@@ -379,12 +395,23 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
 def _on_exact(
     mesh: Mesh, shape: Shape, key: tuple[int, ...], x: Array, normal: Array, size: Array
 ) -> tuple[Array, Array]:
-    """Points of an exact surface near those of faces, and its normals; found once for each mesh."""
+    """The closest points on the exact surface to points of faces, and its normals; computed once for each mesh."""
     known = mesh.kept.get(("projected", *key))
     if known is None or known[0] is not shape:
-        known = shape, *projected(shape, _flat(x), _flat(normal), np.repeat(size[:, 0], x.shape[1]))
+        at, n, off = x.copy(), normal.copy(), ~_straight_walls(shape, x, normal)
+        found = projected(shape, _flat(x[off]), _flat(normal[off]), np.repeat(size[off, 0], x.shape[1]))
+        at[off], n[off] = (one.reshape(-1, *x.shape[1:]) for one in found)
+        known = shape, _flat(at), _flat(n)
         mesh.kept["projected", *key] = known
     return known[1], known[2]
+
+
+def _straight_walls(shape: Shape, x: Array, normal: Array) -> Array:
+    """Which faces of the plane lie on straight walls: they are straight, and three of their points are on the wall."""
+    found = np.ptp(normal, axis=1).max(axis=1) <= ON if x.shape[2] == 2 else np.zeros(len(x), bool)
+    some = x[found][:, [0, x.shape[1] // 3, -1]]
+    found[found] = (np.abs(shape.level(_flat(some))).reshape(-1, 3) <= ON * shape.size).all(axis=1)
+    return found
 
 
 def _periodic(problem: Problem, mesh: Mesh, xa: Array, xb: Array, n: Array, low: Array, high: Array) -> Array:
@@ -416,6 +443,8 @@ def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Ou
     for k in np.unique(number).tolist():
         mine = number == k
         kind, factor, g[mine] = problem.boundary_data(parts.boundary_parts[k], x[mine], n[mine], labels[mine])
+        if kind == "periodic":  # it would be taken for an insulated side, by the judge too
+            raise GeometryError("the meshes of opposite periodic sides do not match.")
         fixed[mine], alpha[mine] = kind == "dirichlet", factor if kind == "robin" else 0.0
     x, n = x.reshape(shape), n.reshape(shape)
     fixed, alpha, g = (one.reshape(shape[:2]) for one in (fixed, alpha, g))

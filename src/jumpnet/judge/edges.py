@@ -10,9 +10,9 @@ from jumpnet.geometry import Mesh as Body
 from jumpnet.geometry.bodies.boolean import Complement, Intersection, Union
 from jumpnet.problem import Problem
 
-# Radians by which an angle must differ from that of a smooth surface: a ball drawn with 24 segments has 0.26.
+# Radians by which an angle at an edge must differ from that of a smooth surface (a ball of 24 segments has 0.26).
 SHARP = 0.6
-# Pieces whose conductivities differ by less than this factor make weak singularities (heuristic).
+# Singularities between pieces whose conductivities differ by less than this factor are weak and ignored (heuristic).
 CONTRAST = 1.5
 # Shapes that may have edges.
 ANGULAR = (Box, HalfSpace, Body, Complement, Intersection, Union)
@@ -35,12 +35,12 @@ def singular_edges(problem: Problem, mesh: Mesh) -> Int[np.ndarray, " vertices"]
 
 
 def _between_materials(problem: Problem, mesh: Mesh, angle: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Which edges are edges of a piece whose conductivity differs from what is around it."""
+    """Which edges belong to a piece whose conductivity differs from that of its surroundings."""
     k = np.array([_conductivity(problem, mesh, piece) for piece in range(problem.partition.size)])
     there = angle > 0
     high, low = np.where(there, k, 0.0).max(axis=1), np.where(there, k, np.inf).min(axis=1)
     bent = (there & (np.abs(angle - total[:, None] / 2) > SHARP)).any(axis=1)
-    # Elements at smooth surfaces that would have folded are straight: their edges are none of the body.
+    # Elements at smooth surfaces are left straight if they would fold: their edges are not edges of the body.
     angular = there[:, 1:][:, [isinstance(shape, ANGULAR) for shape in problem.partition.pieces]].any(axis=1)
     return (there.sum(axis=1) > 1) & bent & angular & (high > CONTRAST * low)
 

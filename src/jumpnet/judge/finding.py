@@ -1,4 +1,4 @@
-"""What a solve of the defect problem comes to: the error as a field, and how far it can be relied on."""
+"""The result of a solve of the defect problem: the error as a field, and measures of its reliability."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,9 +26,9 @@ class Finding:
     """The solution of the defect problem.
 
     `square` is the integral of e^2 over each piece, `volume` that of 1. `unresolved` is the root mean square error that
-    defects beyond the space (oscillating, singular, or not seen at its integration points) may add. `change` is how
-    much e changed under the last refinement, relative to its size. `singular` says that the solution has singular
-    points. `reason` is empty, or a sentence that says why nothing is decided; `field` may be None then. `total` is the
+    defects outside the space (oscillating, singular, or between its integration points) may add. `change` is the change
+    of e under the last refinement, relative to its norm. `singular` says that the solution has singular points.
+    `reason` is empty, or a sentence that says why the error is not known; `field` may be None then. `total` is the
     integral of e over each piece. `fluxes` are the integrals of A grad e . n over interfaces, for the key (a, b) on the
     side of a and with n pointing to a, and over the parts of the boundary, n outward. `means` are the means over the
     domain of grad e (jumps included) and of A grad e; None where they were not computed.

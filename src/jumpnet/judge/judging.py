@@ -1,4 +1,4 @@
-"""`judge`: any solution in, what is known about its error out."""
+"""`judge`: the error of any solution."""
 
 import time
 from dataclasses import replace
@@ -28,17 +28,17 @@ def judge(
 ) -> Verdict:
     """The error of a solution, found by solving for it.
 
-    e = u - u_h meets the same equations with the residuals of u_h as data; coarse finite elements tell it to a few
-    percent. They are refined until the root mean square of e changes by less than a fifth.
+    e = u - u_h solves the same equations with the residuals of u_h as data; coarse finite elements approximate it to a
+    few percent. They are refined until the root mean square of e changes by less than a fifth.
 
     Args:
         solution: Any solution whose problem is known, also a loaded one.
-        tol: A root mean square error; the judge may stop as soon as the error is far from that.
-        seconds: What it may take.
-        options: How far the elements are refined.
+        tol: A root mean square error; the judge may stop as soon as the error is clearly above or below it.
+        seconds: The time limit.
+        options: First mesh, stopping criterion and limits.
 
     Returns:
-        The verdict. What cannot be judged is undecided, with a reason; nothing is raised.
+        The verdict. It is undecided, with a reason, if the error could not be determined; nothing is raised.
 
     Example:
         >>> import jumpnet as jn
@@ -52,7 +52,7 @@ def judge(
         options = replace(options, seconds=float(seconds))
     began = time.perf_counter()
     try:
-        if solution.representation.factors:  # w may be far from a tolerance where u is not: none
+        if solution.representation.factors:  # a tolerance for u is none for w
             found = times_K(_found(of_potential(solution), None, options), solution)
         else:
             found = _found(solution, tol, options)
@@ -79,7 +79,7 @@ def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Find
         elements = [
             family for one in _features(solution) for _, family in one.parts if isinstance(family, LineFunction)
         ]
-        # Fluxes of elements jump inside pieces: their residual is not that of a function in closed form.
+        # Fluxes of elements jump inside pieces, so that there is no strong residual.
         return judge_expansion(problem, elements[0].expansion, limits) if elements else judge_line(solution, limits)
     if problem.dim > 3:
         return undecided(f"not judged: the problem has {problem.dim} dimensions.")

@@ -8,25 +8,29 @@ import numpy as np
 from jaxtyping import Float
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from jumpnet.fe.assembly import PENALTY, System, assembled, point_load
+from jumpnet.fe.assembly import EXACT, PENALTY, System, assembled, point_load
+from jumpnet.fe.drifting import solved_with_drift
 from jumpnet.fe.field import Field, Locator
 from jumpnet.fe.mesh import Faces, on_faces
 from jumpnet.fe.simplex import dubiner, face_points, gauss
 from jumpnet.fe.small import determinant, inverse, least_eigenvalue
 from jumpnet.fe.space import Space
 from jumpnet.judge.cuts import CutDefects
-from jumpnet.judge.defects import Answer, Defects, Elements, coefficients, defects, on_surfaces
+from jumpnet.judge.defects import Answer, Defects, Elements, Sources, coefficients, defects, drift, on_surfaces
 from jumpnet.problem import Problem
 
-MORE = 2  # Gauss points, in each direction, at which defects are looked at once more
+MORE = 2  # further Gauss points in each direction, at which defects outside the space are measured
 
-# Of the eigenvalue nearest to zero: Lanczos vectors, and the relative accuracy that ends the iterations.
+# The relative residual at which the judge's iterations end. With 1e-6, a ball of k = 1000 is off by four percent.
+JUDGED = 1e-8
+
+# The eigenvalue nearest to zero: the number of Lanczos vectors, and the relative accuracy.
 VECTORS, ACCURACY = 12, 1e-2
 
 
 @dataclass(frozen=True)
 class Eigenvalue:
-    """An eigenvalue in a space, how far it may be from the exact one, and how far penalties have moved it."""
+    """An eigenvalue in a space, a bound for its error, and the shift that penalties cause."""
 
     value: float
     error: float
@@ -64,7 +68,7 @@ class Level:
         return self.field.values @ self.space.basis.value(gauss(self.space.mesh.dim, self.count)[0]).T
 
     def difference(self, coarser: "Level") -> float:
-        """The norm of what has changed from a coarser level, relative to that of e; by a few points of each element."""
+        """The norm of the change from a coarser level, relative to that of e, by a few points of each element."""
         mesh, (xi, w) = self.space.mesh, gauss(self.space.mesh.dim, 2)
         here = self.field.values @ self.space.basis.value(xi).T
         if coarser.space.mesh is mesh:
@@ -101,8 +105,8 @@ class Level:
     def nearest(self) -> Eigenvalue | None:
         """The eigenvalue of least modulus, with respect to the mass; None where lam is not negative.
 
-        Its error is the energy of what its eigenfunction lacks, which is less than that of its two highest degrees.
-        A penalty s in place of a condition moves it by the energy of the penalty, to first order in 1/s.
+        Its error is the energy of the error of its eigenfunction, which is below that of its two highest degrees. A
+        penalty s in place of a condition shifts it by the energy of the penalty, to first order in 1/s.
         """
         if self.defects.volume.lam.min() >= 0:
             return None
@@ -137,7 +141,7 @@ class Level:
         return float(values[0]), mode / np.sqrt(mode @ mass(mode))
 
     def _penalty_energy(self) -> float:
-        """The energy in penalties, or in contacts and transfer coefficients that are as large."""
+        """The energy in penalties, including contacts and transfer coefficients that are as large as penalties."""
         mesh, contact, outer = self.space.mesh, self.defects.contact.stiffness, self.defects.outer.alpha
         soft = least_eigenvalue(self.defects.volume.A).min(axis=1)
         total = 0.0
@@ -155,13 +159,13 @@ class Level:
     # --- what the space cannot represent ------------------------------------------------------------------------
 
     def unresolved(self, problem: Problem, answer: Answer) -> float:
-        """The norm of what defects beyond the space may add to e (root mean square).
+        """A bound for what defects outside the space may add to e (root mean square).
 
-        Of a residual (of finite elements: of f) the part orthogonal to the polynomials of an element counts, as seen at
-        more points than the load was. It oscillates in a length of h/(p + 1) or less, and can make an error of
-        (h/(pi (p + 1)))^2/A times its size. Of the defects on faces likewise the part beyond polynomials, which is felt
-        to a depth of such a length. Where faces of elements are off the exact surface, what is missed by continuing
-        them to it is felt everywhere.
+        It is made of the part of the residual (of finite elements: of f) that is orthogonal to the polynomials of an
+        element, sampled at more points than the load. This part oscillates over a length of at most h/(p + 1), and
+        causes an error of up to (h/(pi (p + 1)))^2/A times its size. The same part of the defects on faces acts to a
+        depth of that length. Where faces deviate from the exact surface, the remainder of the continuation to it acts
+        everywhere.
         """
         mesh, order, d = self.space.mesh, self.space.order, self.space.mesh.dim
         length, count = mesh.size / (np.pi * (order + 1)), self.count + MORE
@@ -243,12 +247,18 @@ def _projection(values: np.ndarray, dim: int, order: int, count: int) -> np.ndar
 
 
 def solved(
-    problem: Problem, space: Space, answer: Answer, mean: float | None = None, count: int | None = None
+    problem: Problem,
+    space: Space,
+    answer: Answer,
+    mean: float | None = None,
+    count: int | None = None,
+    accuracy: float = JUDGED,
 ) -> Level:
     """The defect problem in a space; `mean` is that of e, where nothing else fixes the constant.
 
     Data are taken at `count` Gauss points in each direction: by default one more than the order. In the plane three
     for elements, whose own equations must not have seen the data at the same points; in space theirs have one fewer.
+    `accuracy` is that of iterations.
     """
     more = 3 if answer.weak and space.mesh.dim == 2 else 1
     count = count or space.order + more
@@ -260,12 +270,15 @@ def solved(
         load = point_load(space, at, cuts.weight * cuts.flux, -(cuts.weight * cuts.jump)[:, None] * cuts.conormal)
         system = replace(system, load=system.load + load)
     if mean is None:
-        return Level(space, count, found, system, system.solve(system.load), cuts)
+        # An answer's error changes A; what is not there yet does not.
+        carried = None if isinstance(answer, Sources) else drift(problem, space.mesh, count)
+        e = solved_with_drift(system, space, count, carried, accuracy)
+        return Level(space, count, found, system, e, cuts)
     system = system.tied()
-    return Level(space, count, found, system, up_to_a_constant(system, system.load, mean), cuts)
+    return Level(space, count, found, system, up_to_a_constant(system, system.load, mean, accuracy), cuts)
 
 
-def up_to_a_constant(tied: System, load: np.ndarray, mean: float) -> np.ndarray:
+def up_to_a_constant(tied: System, load: np.ndarray, mean: float, accuracy: float = EXACT) -> np.ndarray:
     """The solution with a mean; a load that does not balance is made to (by the multiplier of the mean)."""
-    found = tied.solve(load - tied.mass * (load.sum() / tied.mass.sum()))
+    found = tied.solve(load - tied.mass * (load.sum() / tied.mass.sum()), accuracy)
     return found + mean - float(tied.mass @ found) / float(tied.mass.sum())

@@ -7,7 +7,7 @@ form.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,11 +27,11 @@ from jumpnet.judge.finding import Finding
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
-DATA = 1e-6  # to which the problem's own data are looked at first: where they are sharp, residuals are
-TOL = 1e-3  # of the error, relative to itself: an error is wanted to a few percent
-BEST, ENOUGH = 1e-12, 1e-10  # of a solve that an answer of finite elements is compared with: wanted, and sufficient
-LEAST = 0.2  # the change of the verdict under refinement at which nothing is decided
-RESONANT = 0.1  # the change of the smallest eigenvalue at which the spectrum is not clear of zero
+DATA = 1e-6  # to which the problem's own data are resolved first: residuals are sharp where data are
+TOL = 1e-3  # the relative accuracy of the error; a few percent would suffice
+BEST, ENOUGH = 1e-12, 1e-10  # the accuracy of the solve that finite elements are compared with: wanted, and sufficient
+LEAST = 0.2  # the verdict is undecided if it changes by more than this under refinement
+RESONANT = 0.1  # the verdict is undecided if the smallest eigenvalue changes by more than this
 ROUNDED = 4  # roundings, in units of the last place, of a value or a flux of an answer (heuristic)
 POINTS = 24  # in each element, where an answer is compared with a better one
 
@@ -48,7 +48,7 @@ def judge_line(solution: Solution, options: LineOptions = LineOptions()) -> Find
         return _undecided("not judged: the problem has measured values, which its equations alone need not meet.")
     try:
         statement = statement_of(problem)
-        defect = defect_statement(solution, statement)
+        defect = replace(defect_statement(solution, statement), drift=drift_of(problem, statement))
         known = resolve(statement, DATA)
         result = solve_statement(defect, TOL, options, relative_to_size=True, known=known)
     except SolutionError as error:
@@ -58,13 +58,18 @@ def judge_line(solution: Solution, options: LineOptions = LineOptions()) -> Find
 
 
 def judge_expansion(problem: Problem, expansion: LineExpansion, options: LineOptions = LineOptions()) -> Finding:
-    """The error of finite elements on the line: the difference from a solve that is as good as rounding allows.
+    """The error of finite elements on the line: the difference from a solve that is accurate to rounding.
 
-    What that solve may be wrong by is added to what is unresolved.
+    The estimated error of that solve is added to `unresolved`. If A was taken at the solution, that solve is the next
+    state of the iteration, and the defect problem is solved for what the change of A adds.
     """
     statement = statement_of(problem)
     better = solve_statement(statement, BEST, options)
-    field = _Difference(better.expansion, expansion)
+    field = _Sum(((1.0, better.expansion), (-1.0, expansion)))
+    fluxes = better.fluxes - _end_fluxes(problem, statement, expansion)
+    if (drift := drift_of(problem, statement)) is not None:
+        more = solve_statement(_carried(statement, drift, field), TOL, options, relative_to_size=True)
+        field, fluxes = _Sum((*field.terms, (1.0, more.expansion))), fluxes + more.fluxes
     square, total = _integrals(field, problem.partition.size)
     size = float(np.sqrt(square.sum() / sum(better.volume)))
     reason = ""
@@ -79,7 +84,40 @@ def judge_expansion(problem: Problem, expansion: LineExpansion, options: LineOpt
         unknowns=better.expansion.unknowns,
         reason=reason,
         total=tuple(total.tolist()),
-        fluxes=_fluxes(problem, statement, better.fluxes - _end_fluxes(problem, statement, expansion)),
+        fluxes=_fluxes(problem, statement, fluxes),
+    )
+
+
+def drift_of(problem: Problem, statement: LineStatement) -> PieceFunction | None:
+    """c, where a change e of u changes the flux by A e' + c e, as A was taken at u."""
+    pieces, first = np.unique(statement.piece, return_index=True)
+    middle = 0.5 * (statement.start + statement.end)[first]
+    if all(problem.A[p].drift(x.reshape(1, 1)) is None for p, x in zip(pieces.tolist(), middle, strict=True)):
+        return None
+
+    def drift(piece: int, x: np.ndarray) -> np.ndarray:
+        c = problem.A[piece].drift(x[:, None])
+        return np.zeros(len(x)) if c is None else c[:, 0]
+
+    return PieceFunction(np.full(statement.pieces, np.nan), drift)
+
+
+def _carried(statement: LineStatement, drift: PieceFunction, known: _Sum) -> LineStatement:
+    """The equations of the rest of an error, beyond what is known of it without the drift."""
+    joints, ends, pieces = statement.joints, statement.ends, statement.pieces
+    nothing = np.zeros(len(joints.v))
+
+    def push(piece: int, x: np.ndarray) -> np.ndarray:
+        return drift.function(piece, x) * known.value(x[:, None], np.full(len(x), piece))
+
+    return replace(
+        statement,
+        f=PieceFunction(np.zeros(pieces), drift.function),
+        joints=replace(joints, v=nothing, w=nothing),
+        ends=replace(ends, g=np.zeros(len(ends.g))),
+        rounding=(nothing, nothing, np.zeros(len(ends.g))),
+        drift=drift,
+        push=PieceFunction(np.full(pieces, np.nan), push),
     )
 
 
@@ -120,7 +158,7 @@ def defect_statement(solution: Solution, statement: LineStatement) -> LineStatem
 
 
 def _finding(result: LineResult, rounding: float) -> Finding:
-    """What a solve of the defect problem tells; `rounding` is that of the answer itself."""
+    """The result of a solve of the defect problem; `rounding` is that of the answer itself."""
     change = result.estimate / result.size if result.size > 0 else 0.0
     reason = ""
     resonant = result.eigenvalue_change > RESONANT or (change > LEAST and not result.reason)
@@ -181,25 +219,25 @@ def _size(solution: Solution, elements: LineExpansion) -> float:
     return float(np.sqrt(h @ values**2 / h.sum()))
 
 
-class _Difference:
-    """One expansion minus another."""
+@dataclass(frozen=True, eq=False)
+class _Sum:
+    """A sum of expansions times factors."""
 
-    def __init__(self, one: LineExpansion, other: LineExpansion) -> None:
-        self.one, self.other = one, other
+    terms: tuple[tuple[float, LineExpansion], ...]
 
     def value(self, x: np.ndarray, piece: np.ndarray) -> np.ndarray:
         """The values."""
-        return self.one.value(x, piece) - self.other.value(x, piece)
+        return np.sum([factor * one.value(x, piece) for factor, one in self.terms], axis=0)
 
     def gradient(self, x: np.ndarray, piece: np.ndarray) -> np.ndarray:
         """The gradients."""
-        return self.one.gradient(x, piece) - self.other.gradient(x, piece)
+        return np.sum([factor * one.gradient(x, piece) for factor, one in self.terms], axis=0)
 
 
-def _integrals(field: _Difference, pieces: int) -> tuple[np.ndarray, np.ndarray]:
-    """The integrals of the square and of the difference over each piece, on the elements of both expansions."""
-    one, other = field.one, field.other
-    ends = np.unique(np.concatenate([one.start, one.end, other.start, other.end]))
+def _integrals(field: _Sum, pieces: int) -> tuple[np.ndarray, np.ndarray]:
+    """The integrals of the square and of the sum over each piece, on the elements of all expansions."""
+    one = field.terms[0][1]
+    ends = np.unique(np.concatenate([end for _, term in field.terms for end in (term.start, term.end)]))
     middle = 0.5 * (ends[1:] + ends[:-1])
     own = np.clip(np.searchsorted(one.start, middle, side="right") - 1, 0, len(one.start) - 1)
     held = middle < one.end[own]

@@ -1,4 +1,4 @@
-"""What the judge may be told."""
+"""Options of the judge."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """The judge's choices: where it starts, when it is content, and what it may spend.
+    """Options of the judge: the first mesh, the stopping criterion, and limits.
 
     `across` is the number of elements along the longest side of the domain at first, by dimension, `curved` the
-    order of curved faces. The judge is content when the root mean square error changes by less than `change`,
-    relatively, from one space to the next (`singular_change` where there are singular points: the safety factor
-    covers it). It ends, content or not, before a space with more than `unknowns` (by dimension), or one that would
-    take it beyond `seconds`.
-    `safety` is what a judged error is multiplied by in an estimate, `singular_safety` where there are singular points.
+    order of curved faces. The judge stops when the relative change of the root mean square error from one space to the
+    next is below `change` (`singular_change` if there are singular points, which the safety factor covers). It stops in
+    any case before a space with more than `unknowns` (by dimension), or one that is expected to exceed `seconds`.
+    An estimate is the judged error times `safety`, or `singular_safety` if there are singular points.
     """
 
     across: Mapping[int, int] = field(default_factory=lambda: {2: 10, 3: 5})

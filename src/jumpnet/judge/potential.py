@@ -35,7 +35,7 @@ def of_potential(solution: Solution) -> Solution:
 
 
 def times_K(found: Finding, solution: Solution) -> Finding:
-    """What was found about w, as errors of u = K w. Fluxes are those of u already.
+    """The result for w turned into errors of u = K w. Fluxes are those of u already.
 
     Where only the mean of u fixes the constant, the mean of its error is zero.
     """

@@ -1,7 +1,7 @@
 """Points of the plane where a solution is not smooth: corners, changes of condition, jumps of boundary values.
 
-Towards them the judge grades its elements. Which exponents a corner has is not worked out here: it counts as smooth
-only where a simple argument says so.
+The judge grades its elements towards them. Exponents are not computed here: a corner counts as smooth only if a simple
+argument shows it.
 """
 
 from collections.abc import Iterator
@@ -14,19 +14,19 @@ from jumpnet.fe.small import inverse
 from jumpnet.geometry.walls.corners import Corner, corners_of
 from jumpnet.problem import Problem
 
-# Relative to the domain: how near to a corner its walls are looked at.
+# The distance from a corner at which conditions are sampled, relative to the domain.
 NEAR = 1e-7
-# Exponents are whole numbers, angles right and tensors alike up to this.
+# The tolerance for integer exponents, right angles and equal tensors.
 SAME = 1e-6
-# Of the range of the boundary values: a larger difference over a vanishing distance is a jump.
+# Boundary values jump if they differ by more than this part of their range over a vanishing distance.
 JUMP = 1e-4
-# Of the largest of the boundary values: those that vary by less do not count as varying.
+# Boundary values that vary by less than this part of the largest count as constant.
 CONSTANT = 1e-6
-# A boundary face is looked at in so many places, and halved so often to find where its data change.
+# Samples on a boundary face, and bisections to locate a change of its data.
 PLACES, HALVINGS = 33, 40
-# A step between two places is looked into if it is so many times the median of its face.
+# A difference between two samples is examined if it exceeds this many times the median on its face (heuristic).
 OUTLIER = 4.0
-# Of a face: how near to its ends they are looked at.
+# The distance from the end of a face at which it is sampled, relative to the face.
 END = 1e-6
 
 Point = Float[np.ndarray, "2"]
@@ -46,7 +46,7 @@ def singular_corners(problem: Problem) -> Iterator[Point]:
 def boundary_range(problem: Problem) -> float:
     """The range of the Dirichlet data over the whole boundary; differences are measured by it.
 
-    Data that are constant but for rounding have a range all the same.
+    For data that are constant up to rounding it is a part of their size.
     """
     x, n, piece, number = problem.partition.boundary_survey
     low, high = np.inf, -np.inf
@@ -63,13 +63,13 @@ def _tensor(problem: Problem, piece: int, place: Point) -> np.ndarray:
 
 
 def _same_tensors(problem: Problem, corner: Corner) -> bool:
-    """Whether all materials around a corner conduct in the same way."""
+    """Whether all materials around a corner have the same tensor."""
     first, *others = (_tensor(problem, p, corner.place) for p in set(corner.pieces))
     return all(np.allclose(first, other, rtol=SAME, atol=0.0) for other in others)
 
 
 def _smooth_at_boundary(problem: Problem, corner: Corner, scale: float) -> bool:
-    """One wedge with a whole exponent, or two of a right angle each, between conditions of one kind that fit."""
+    """Whether a corner is one sector with integer exponents, or two right angles, between compatible conditions."""
     outside = corner.pieces.index(-1)
     turn = [*range(outside + 1, len(corner.pieces)), *range(outside)]
     pieces, ways = [corner.pieces[k] for k in turn], [corner.ways[k] for k in (*turn, outside)]

@@ -1,4 +1,4 @@
-"""The verdict on an answer: its error as a field, as numbers, and how far they can be relied on."""
+"""The verdict on an answer: its error as a field and as numbers, with their reliability."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,9 +23,9 @@ class Verdict:
 
     Args:
         solution: The answer.
-        finding: The error as finite elements have it, or why there is none.
+        finding: The error computed by finite elements, or why there is none.
         safety: The factor between the judged and the estimated error: 2, and 5 where the solution has singular points.
-        seconds: What the judge took.
+        seconds: The time of the judge.
 
     Example:
         >>> import jumpnet as jn
@@ -41,7 +41,7 @@ class Verdict:
 
     @property
     def decided(self) -> bool:
-        """Whether the error is known; `reason` says why not."""
+        """Whether the error is known; if not, `reason` says why."""
         return self.finding.decided
 
     @property
@@ -68,7 +68,7 @@ class Verdict:
 
     @property
     def change(self) -> float:
-        """How much e changed under the last refinement, relative to its size."""
+        """The change of e under the last refinement, relative to its size."""
         return self.finding.change
 
     @property
@@ -78,7 +78,7 @@ class Verdict:
 
     @property
     def estimate(self) -> float:
-        """What the root mean square error is at most, as far as can be told: safety times rms, plus unresolved."""
+        """The estimated bound for the root mean square error: safety times rms, plus unresolved."""
         return self.safety * self.rms + self.unresolved
 
     def error(self, x: ArrayLike, piece: "Pieces | None" = None) -> Float[np.ndarray, " n"]:
@@ -92,17 +92,17 @@ class Verdict:
         return self._field().gradient(points, np.asarray(cell, int))
 
     def error_of_integral(self, piece: int | None = None) -> float:
-        """What the integral of u_h over a piece, or over the domain, lacks."""
+        """The error of the integral of u_h over a piece, or over the domain."""
         self._field()
         return float(sum(self.finding.total) if piece is None else self.finding.total[self._piece(piece)])
 
     def error_of_mean(self, piece: int | None = None) -> float:
-        """What the mean of u_h over a piece, or over the domain, lacks."""
+        """The error of the mean of u_h over a piece, or over the domain."""
         volume = sum(self.finding.volume) if piece is None else self.finding.volume[self._piece(piece)]
         return self.error_of_integral(piece) / volume
 
     def error_of_net_flux(self, over: tuple[int, int] | str) -> float:
-        """What `solution.net_flux(over)` lacks: the flux of e, taken from the equations of the elements themselves."""
+        """The error of `solution.net_flux(over)`: the flux of e, from the equations of the elements."""
         self._field()
         partition = self.solution._located_partition()
         key = partition.part_name(over) if isinstance(over, str) else (int(over[0]), int(over[1]))
@@ -113,7 +113,7 @@ class Verdict:
         return self.finding.fluxes[key]
 
     def error_of_means(self) -> tuple[Float[np.ndarray, " d"], Float[np.ndarray, " d"]]:
-        """What the means of the gradient (jumps included) and of the flux over the domain lack, (d,) each."""
+        """The errors of the means over the domain of the gradient (with jumps) and of the flux, (d,) each."""
         self._field()
         if self.finding.means is None:
             raise SolutionError("the errors of mean gradients and fluxes are known in the plane and in space only.")
@@ -121,7 +121,7 @@ class Verdict:
 
     @property
     def corrected(self) -> "Corrected":
-        """The answer plus its error: better by the factor `corrected.gain`."""
+        """The answer plus its judged error, whose own error is smaller by the factor `corrected.gain`."""
         self._field()
         return Corrected(self)
 

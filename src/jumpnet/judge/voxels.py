@@ -1,4 +1,4 @@
-"""The judge of finite volumes on voxels: what changes where voxels are twice as large."""
+"""The judge of finite volumes on voxels: the difference from voxels of twice the size."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from jumpnet.geometry.data.labelimage import Cells, coarsened
 from jumpnet.judge.finding import Finding
 from jumpnet.problem import Problem
 
-# Factors by which differences may be taken to fall from resolution to resolution: first order, second order.
+# Bounds for the factor by which differences fall from resolution to resolution: first and second order.
 LEAST, MOST = 2.0, 4.0
 
 
@@ -36,11 +36,11 @@ class Change:
 def judge_voxels(field: VoxelField, problem: Problem) -> Finding:
     """The difference from the solution on voxels of twice the size, which have the label of most of their eight.
 
-    It holds what the discretisation and what the resolution of the image cost. Where differences fall by a factor r
-    from resolution to resolution, the error is 1/(r - 1) of the last one; voxels of four times the size tell r. Of nine
-    random packings of balls (32 voxels across, contrasts 0.01 to 100), the true error was 0.05 to 0.8 of that in seven,
-    1.6 in one and 9 in one, whose balls touch: whether they do is not in the voxels. Undecided where an image is too
-    coarse to be made coarser.
+    It includes the errors of the discretisation and of the image's resolution. If differences fall by a factor r from
+    resolution to resolution, the error is 1/(r - 1) of the last one; r is measured with voxels of four times the size.
+    Of nine random packings of balls (32 voxels across, contrasts 0.01 to 100), the true error was 0.05 to 0.8 of that
+    in seven, 1.6 in one and 9 in one, whose balls touch, which voxels do not show. Undecided if the image is too small
+    to be coarsened.
     """
     pieces = problem.partition.size
     volume = np.bincount(field.pieces.ravel(), minlength=pieces) * float(np.prod(field.size))
@@ -66,7 +66,7 @@ def judge_voxels(field: VoxelField, problem: Problem) -> Finding:
 
 
 def _rate(problem: Problem, field: VoxelField, coarse: VoxelField, cells: Cells) -> float:
-    """By what factor differences of resolutions fall: as seen once more, between 2 and 4; else 2."""
+    """The factor by which differences between resolutions fall: measured, between 2 and 4; 2 if it cannot be."""
     try:
         cells = coarsened(cells)
     except GeometryError:

@@ -16,11 +16,12 @@ from jaxtyping import Float, Int
 
 from jumpnet.linalg.ordering import Turn, dissected, minimum_degree
 
-# Elimination by cell has smaller matrices, on which LAPACK is slower; the factor that it must save to be used.
+# Elimination by cell is used if its operations are below this part of those of the dense factorisation, as LAPACK is
+# slower on small matrices (heuristic).
 WORTH_IT = 0.6
-# What handling one cell costs beside its arithmetic, in floating-point operations of a dense factorisation.
+# The overhead of one cell, in floating-point operations of a dense factorisation (heuristic).
 OVERHEAD = 1e6
-# Cells from which on an order by their places is worth looking for.
+# With at least this many cells, nested dissection is tried besides minimum degree.
 MANY = 100
 
 

@@ -1,8 +1,8 @@
 """Least squares of frozen features by their normal equations, cell by cell: a quarter of the cost of QR.
 
-Normalised polynomials of a piece are so well conditioned that squaring their condition number leaves digits enough for
-a good first solution, and one or two corrections with the residual of the equations themselves bring the others back.
-Where they are not (poles, harmonic functions, high degrees), pivots or corrections tell, and QR is left to do it.
+Normalised polynomials of a piece are well conditioned: the normal equations give an accurate first solution, and one or
+two steps of iterative refinement with the residual of the least-squares problem give full accuracy. Where functions are
+ill conditioned (poles, harmonic functions, high degrees), small pivots or large corrections show it, and QR is used.
 """
 
 from itertools import accumulate, combinations, pairwise
@@ -17,8 +17,8 @@ from jumpnet.linalg.block_qr import ByCell
 _potrf, _trtrs = get_lapack_funcs(("potrf", "trtrs"), dtype=np.float64)
 (_trsm,) = get_blas_funcs(("trsm",), dtype=np.float64)
 
-# The smallest pivot, beside columns of length one, and the largest first correction, beside the solution, with which
-# the digits of QR are certain to come back.
+# The smallest pivot (columns have length one) and the largest first correction (relative to the solution) with which
+# the accuracy of QR is reached.
 LEAST_PIVOT, LARGEST_CORRECTION = 1e-4, 1e-4
 NONE = np.zeros(0, int)
 EPSILON, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
@@ -49,7 +49,7 @@ class Eliminated(NamedTuple):
 
 
 def normal_solution(system: Linear, damping: float) -> Float[np.ndarray, " weights"] | None:
-    """The scaled weights w with the least |J w - rhs|^2 + mu |w|^2; None where normal equations might cost digits."""
+    """The scaled weights w with the least |J w - rhs|^2 + mu |w|^2; None if accuracy might be lost."""
     factor = _factored(system, damping)
     if factor is None:
         return None
@@ -57,7 +57,7 @@ def normal_solution(system: Linear, damping: float) -> Float[np.ndarray, " weigh
     rate, error = 0.0, 1.0
     while error > EPSILON:
         step = _solved(factor, system.slope(system.residual(weights)) + damping * weights)
-        if error == 1.0:  # so wrong was the first solution, and so much of the error each correction leaves
+        if error == 1.0:  # the relative error of the first solution, which is also the rate of the refinement
             rate = error = float(np.linalg.norm(step) / max(np.linalg.norm(weights), TINY))
             if not rate <= LARGEST_CORRECTION:
                 return None

@@ -1,9 +1,9 @@
-"""The order in which the cells of a Jacobian are eliminated: few columns at a time, wherever the cells lie.
+"""The elimination order of the cells of a Jacobian: minimum degree or nested dissection.
 
 Eliminating a cell couples all of its neighbours that are still there. Minimum degree always takes the cell that couples
-the fewest columns, which is best for chains, for inclusions in a background, for a few dozen cells of any kind. Through
-hundreds of cells that fill a plane it drives a long, jagged front; there it is better to put the cells on a line across
-the domain last, those on lines across the two halves before them, and so on (nested dissection).
+the fewest columns, which is best for chains, for inclusions in a background, for a few dozen cells of any kind. With
+hundreds of cells that fill a plane, its fronts become large; nested dissection is better there: the cells on a line
+across the domain are eliminated last, those on lines across the two halves before them, and so on.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,9 +13,9 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float, Int
 
-# Where a line is tried, as parts of the cells that lie on one side of it.
+# Positions of the line that are tried, as parts of the cells on one side of it.
 SHARES = (0.4, 0.45, 0.5, 0.55, 0.6)
-# With fewer cells, minimum degree finds as good an order.
+# Sets with fewer cells are not dissected further.
 FEW = 24
 
 Turn = tuple[tuple[int, ...], set[int]]

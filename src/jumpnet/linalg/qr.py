@@ -24,7 +24,7 @@ _geqrf, _ormqr, _trtrs = get_lapack_funcs(("geqrf", "ormqr", "trtrs"), dtype=np.
 
 # Columns that LAPACK factorises at a time, as far as its workspace allows.
 WORKSPACE = 32
-# Rows over columns from which on rows are compressed: for a few more of them it is not worth its cost.
+# Rows are compressed if there are more than this many times as many rows as columns (heuristic).
 MANY_MORE = 1.5
 
 

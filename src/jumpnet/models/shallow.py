@@ -154,7 +154,7 @@ class Shallow:
     def _neurons(self, p: Parameters, sites: Sites):
         """Per neuron and site: the activation's jet, a1 . w, w . a2 . w, a2 w, and the labels with their slope.
 
-        What the order of the sites does not need is never looked at, and so never computed.
+        Derivatives beyond the order of the sites are not computed.
         """
         z, dz = self.label_vectors(p.e)
         s = p.w.T @ sites.x.T + (p.v.T @ z)[:, sites.cell] + p.b[:, None]

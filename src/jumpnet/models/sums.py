@@ -10,9 +10,10 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.polynomial.legendre import legvander
 
-from jumpnet.models.families import Family, Powers
+from jumpnet.models.families import Family
+from jumpnet.models.families.harmonic import Powers
+from jumpnet.models.families.polynomials import Combination, Legendre, exponents_of
 from jumpnet.models.frozen import Frozen
-from jumpnet.models.polynomials import Combination, Legendre, exponents_of
 from jumpnet.rows import Sites
 
 MOST_COORDINATES = 3  # beyond which a full table of coefficients is mostly empty

@@ -14,7 +14,7 @@ from jumpnet._precision import float64
 from jumpnet.optim.loop import LeastSquares, Stop
 from jumpnet.optim.result import Record
 
-if TYPE_CHECKING:  # optax is imported where it is used: most solves never do
+if TYPE_CHECKING:  # optax is imported when it is used; most solves do not use it
     from optax import GradientTransformationExtraArgs
 
 # Steps between two looks at the clock: enough to hide the cost of leaving the compiled loop.

@@ -20,7 +20,7 @@ from jumpnet.optim.result import History, Record, Result, Status
 POLISHED = 1e4
 # The first step at which a run may be given up as hopeless, and how many steps lie between two such questions.
 FORECAST, ASKED_EVERY = 100, 25
-# Another training needs at least so many steps of what is left of the budget, or nothing is gained by giving way to it.
+# A training is suspended in favour of another only if at least this many steps of the budget remain (heuristic).
 WORTH_ANOTHER = 200
 # The descent has begun when the loss is this part of the first.
 BEGUN = 1e-6
@@ -107,7 +107,7 @@ class Leg:
     """A run of the loop: where it stands, what it has recorded, and what decides when it ends.
 
     `mark` is the best loss when it was last halved, at step `at`. A leg is frozen and complete: a run broken off
-    anywhere goes on from its last one as if nothing had happened.
+    anywhere continues from its last one with the same steps.
     """
 
     state: Any

@@ -85,6 +85,36 @@ class Robin:
 
 
 @dataclass(frozen=True)
+class Convection:
+    """Heat exchange with a medium on a part of the boundary: -A grad u . n = h (u - ambient), n pointing outward.
+
+    Args:
+        h: The coefficient of heat transfer: a number, formula or callable.
+        ambient: The temperature of the medium, likewise.
+
+    Example:
+        >>> import jumpnet as jn
+        >>> sides = {"x1-": jn.Dirichlet(0), "x1+": jn.Convection(1.0, ambient=4.0)}
+        >>> round(float(jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), boundary=sides))([[1.0]])[0]), 9)
+        2.0
+    """
+
+    h: Source
+    ambient: Source = 0.0
+    kind: ClassVar[Kind] = "robin"
+
+    def as_robin(self, dim: int, part: str, constants: Mapping[str, float] | None) -> Robin:
+        """The same as a Robin condition: alpha = h, g = h ambient (a formula, where both are: it can be saved)."""
+        h, ambient = (
+            scalar_field(source, dim, what=f"{name} of Convection on {part!r}", constants=constants)
+            for name, source in (("h", self.h), ("ambient", self.ambient))
+        )
+        if all(isinstance(source, int | float | str) for source in (self.h, self.ambient)):
+            return Robin(self.h, f"({self.h})*({self.ambient})")
+        return Robin(h, Exchanged(h, ambient))
+
+
+@dataclass(frozen=True)
 class Periodic:
     """Two opposite sides of a box are one: u(x + L e) - u(x) = v from the lower to the upper, with the same flux.
 
@@ -102,7 +132,7 @@ class Periodic:
     kind: ClassVar[Kind] = "periodic"
 
 
-Condition = Dirichlet | Neumann | Robin | Periodic
+Condition = Dirichlet | Neumann | Robin | Convection | Periodic
 
 
 @dataclass(frozen=True)
@@ -169,6 +199,20 @@ class GivenOnBoundary(BoundaryData):
 
 
 @dataclass(frozen=True)
+class Exchanged(BoundaryData):
+    """h times the ambient temperature."""
+
+    h: Field
+    ambient: Field
+
+    def value(self, x: Array, normals: Array, labels: Labels) -> Array:
+        return self.h.value(x) * self.ambient.value(x)
+
+    def spec(self) -> dict[str, Any] | None:
+        return None
+
+
+@dataclass(frozen=True)
 class GivenOnInterface(JumpData):
     """A user's function of x."""
 
@@ -215,6 +259,8 @@ def boundary_condition(condition: Any, dim: int, part: str, constants: Mapping[s
             f"boundary[{part!r}] is {shorten(condition)}; Dirichlet(g), Neumann(g), Robin(alpha, g) or Periodic(v) is "
             "wanted."
         )
+    if isinstance(condition, Convection):
+        condition = condition.as_robin(dim, part, constants)
     where = f"of {type(condition).__name__} on {part!r}"
     alpha: Field = ConstantField(1.0 if condition.kind == "dirichlet" else 0.0, dim)
     if isinstance(condition, Robin):

@@ -17,7 +17,7 @@ import numpy as np
 from jumpnet.errors import ProblemError
 from jumpnet.fields import is_zero
 from jumpnet.geometry.quadrature.integrals import over_boundary, over_interface, over_piece
-from jumpnet.geometry.quadrature.rules import ENDS, NOTHING, Integral, total
+from jumpnet.geometry.quadrature.rules import NOTHING, Integral, total
 from jumpnet.problem.conditions import GivenOnBoundary, GivenOnInterface
 
 if TYPE_CHECKING:
@@ -71,9 +71,10 @@ def _leaving(problem: Problem) -> Integral:
         if condition.kind == "periodic" or (isinstance(g, GivenOnBoundary) and is_zero(g.function)):
             continue
 
-        def flux(x: np.ndarray, normals: np.ndarray, part: str = part) -> np.ndarray:
-            inside = parts.label(x - ENDS * parts.domain.size * normals)
-            return problem.boundary_data(part, x, normals, inside)[2]
+        for piece in range(parts.size):  # each for itself: g may jump where another piece begins
 
-        found = found + total(over_boundary(parts, part), flux)
+            def flux(x: np.ndarray, normals: np.ndarray, part: str = part, piece: int = piece) -> np.ndarray:
+                return problem.boundary_data(part, x, normals, np.full(len(x), piece))[2]
+
+            found = found + total(over_boundary(parts, part, piece), flux)
     return found

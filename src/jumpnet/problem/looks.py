@@ -26,7 +26,7 @@ MOST_SEEDS = 24
 SCOUTED_BELOW = 4
 # Of the finest grid along each axis, so much is taken for formulas that are too long to be searched: they are slow.
 LONG = 0.25
-# Callables are called with so many points at a time: JAX compiles for every new number.
+# The number of points per call of a callable: JAX compiles for every new number.
 BATCH = 8192
 
 

@@ -12,7 +12,7 @@ from jumpnet.fields import point
 from jumpnet.geometry.randomness import EvenlySpread
 from jumpnet.problem.trees import Leaves
 
-# Leaves above this part of the box that was looked at are no smaller than what ordinary points resolve.
+# Leaves larger than this part of the searched box are resolved by ordinary points (heuristic).
 ORDINARY = 1 / 16
 # Points of one function that collocation follows, at most. Leaves that together hold less than NEGLIGIBLE of the square
 # of the function's changes are left out; flat ones, as beside a jump, count by FLAT times the function's square.

@@ -29,15 +29,14 @@ from jumpnet.problem.surfaces import on_boundary, on_interface, piece_name, shar
 if TYPE_CHECKING:
     from jumpnet.problem.problem import Problem
 
-# Boxes with which a tree begins, along each axis, by the number of dimensions; with four and more dimensions nothing is
-# looked at. Formulas tell by themselves where else to look. Callables are first sampled with FINE boxes, at a spacing
-# of 1/131,000, 1/304 and 1/42 of the box, which takes 10 to 50 ms.
+# Boxes with which a tree begins, along each axis, by the number of dimensions; in four and more dimensions there is
+# no survey. Formulas give further places by themselves. Callables are first sampled with FINE boxes, at a spacing of
+# 1/131,000, 1/304 and 1/42 of the box, which takes 10 to 50 ms.
 COARSE = {1: 16, 2: 8, 3: 3}
 FINE = {1: 16384, 2: 38, 3: 7}
-# Points of a piece at which the variation of A is measured; below MILD it need not be known well. Above STEEP, u
-# has layers where A is small; above UNBALANCED, fluxes of different places cannot be compared in double precision
-# (A = exp(k x), tol 1e-3: solved for k = 36, a variation of 4e15, wrong for k = 40).
-PROBES, MILD, STEEP, UNBALANCED = 64, 10.0, 1e3, 1e14
+# Points of a piece at which the variation of A is measured; below MILD its value is not refined. Above STEEP, u has
+# layers where A is small.
+PROBES, MILD, STEEP = 64, 10.0, 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,21 +72,15 @@ _KNOWN: WeakKeyDictionary[Problem, DataSurvey] = WeakKeyDictionary()
 
 
 def survey(problem: Problem) -> DataSurvey:
-    """What the data of a problem look like; looked at once, always the same."""
+    """The survey of the data of a problem; made once, independent of the seed."""
     if problem not in _KNOWN:
         _KNOWN[problem] = _surveyed(problem)
     return _KNOWN[problem]
 
 
-def vetoes(problem: Problem) -> tuple[str, ...]:
-    """Sentences that forbid to call a result of the direct solver or of a training right, unless it was judged."""
-    found = survey(problem)
-    steep = [
-        f"A of {piece_name(problem, piece)} varies by a factor of {ratio:.0e}, more than double precision can balance"
-        for piece, ratio in enumerate(found.variation)
-        if ratio > UNBALANCED
-    ]
-    return (*found.unresolved, *steep)
+def surveyed_as(problem: Problem, other: Problem) -> None:
+    """Take over what is known of the data of another problem, which differ little."""
+    _KNOWN[problem] = survey(other)
 
 
 def _surveyed(problem: Problem) -> DataSurvey:

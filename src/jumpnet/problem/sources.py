@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from jumpnet.geometry import Partition
 
 CLOSE = 1e-6  # to an interface or the boundary, relative to the domain: nothing smooth is left to solve for
-STEPS = 16  # directions in which that is looked at
+STEPS = 16  # directions in which that distance is checked
 
 
 @dataclass(frozen=True)

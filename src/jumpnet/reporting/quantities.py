@@ -44,7 +44,7 @@ def remembered(function: Values) -> Values:
 
 
 def has_residual(solution: Solution) -> bool:
-    """Whether the equation inside the pieces can be looked at; finite elements have no second derivatives."""
+    """Whether the strong residual can be evaluated; finite elements have no second derivatives."""
     u = solution.representation
     return solution.problem is not None and u.elements is None and u.voxels is None
 

@@ -1,4 +1,4 @@
-"""Which condition a row states: its kind, the pieces it concerns, and the part of the boundary or the cell.
+"""The condition that a row states: its kind, its pieces, and the part of the boundary or the cell.
 
 Rows carry this key; the label of a condition ("pde 0", "jump 0-1", "boundary left") is made from it for reports only.
 """
@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """What is stated; the value is the first part of the label."""
+    """The kind of a condition; its value is the first part of the label."""
 
     VALUE = "value"  # function approximation: u at a point
     PDE = "pde"
@@ -27,7 +27,7 @@ class Kind(Enum):
 
     @property
     def group(self) -> str:
-        """The kinds that reports and losses take together: "boundary", "cut", and the others by themselves."""
+        """The group of a kind in reports and losses: "boundary", "cut", or the kind itself."""
         return group_of(self.value)
 
 
@@ -56,7 +56,7 @@ class ConditionKey:
 
     @property
     def family(self) -> "ConditionKey | str":
-        """What one mean square of the loss is taken over: each interface, and all other conditions of a group."""
+        """The rows that share one mean square of the loss: those of an interface, else those of a group."""
         return self if self.kind in BETWEEN_PIECES else self.kind.group
 
     def __str__(self) -> str:

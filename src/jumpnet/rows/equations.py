@@ -12,11 +12,11 @@ from jumpnet.problem import Problem, Supplement
 from jumpnet.rows.conditions import ConditionKey, Kind
 from jumpnet.rows.table import Rows, row_family, stack
 
-# How far inside the box a periodic side's pieces are looked for, relative to the domain.
+# The distance inside the box at which the pieces of a periodic side are looked up, relative to the domain.
 INWARD = 1e-9
-# Of the row that fixes the mean.
+# Points and seed of the row that fixes the mean.
 MEAN_POINTS, MEAN_SEED = 256, 35
-# The groups of conditions in the order of the text books.
+# The order of the groups of conditions in the table.
 ORDER = ("pde", "boundary", "jump", "flux", "cut", "data", "mean")
 
 
@@ -32,7 +32,7 @@ def on_surfaces(problem: Problem, points: Collocation) -> Rows:
 
 
 def _on_surfaces(problem: Problem, points: Collocation) -> Iterator[Rows]:
-    # A and lam = 0 of a point source's piece are such that its field meets the equation there: no rows to correct.
+    # A is constant and lam = 0 in the piece of a point source, whose field solves the equation: no row changes.
     for rows in (*_boundary(problem, points), *_periodic(problem, points), *_jumps(problem, points)):
         yield _smooth(problem, rows)
 
@@ -47,7 +47,7 @@ def values(u: Float[np.ndarray, " n"], x: Float[np.ndarray, "n d"], piece: Int[n
 
 
 def _kind(rows: Rows) -> tuple[int, int]:
-    """Groups in the order of the text books, Dirichlet before Neumann: few runs make a small compiled program."""
+    """Sorting key: groups in ORDER, Dirichlet before Neumann; few runs make a small compiled program."""
     group = rows.terms[0].kind.group
     return ORDER.index(group), int(group == "boundary" and bool(np.any(rows.sites.a1)))
 
@@ -73,7 +73,7 @@ def boundary_points(problem: Problem, points: Collocation) -> Iterator[tuple[str
 
 
 def boundary_key(part: str) -> ConditionKey:
-    """The condition on a part; a boundary in one part has no other name."""
+    """The key of the condition on a part; a boundary in one part has no name for it."""
     return ConditionKey(Kind.BOUNDARY, part=None if part == "boundary" else part)
 
 
@@ -138,8 +138,8 @@ def _jumps(problem: Problem, points: Collocation) -> Iterator[Rows]:
 def traced_cuts(problem: Problem, cuts: Cuts, trace: np.ndarray, size: np.ndarray) -> Rows:
     """u and its flux on cuts between cells of a piece, as unknowns of their own that both sides are to match.
 
-    So cells know each other through the cuts only. The values are functions of cell `trace`, the fluxes of the next;
-    `size` is a length in the cells, for fluxes as large as their coefficients. Each cell has families of its own.
+    Cells are coupled through the cuts only. The values are functions of cell `trace`, the fluxes those of the next one;
+    `size` is a length of the cells, which scales fluxes to the size of values. Each cell has families of its own.
     """
     flux = np.empty_like(cuts.x)
     for piece in np.unique(cuts.piece):
@@ -161,7 +161,7 @@ def traced_cuts(problem: Problem, cuts: Cuts, trace: np.ndarray, size: np.ndarra
 
 
 def _data(problem: Problem) -> Iterator[Rows]:
-    """u(x_i) = u_i, times a weight of its own; the same at whatever points the equations are asked for."""
+    """u(x_i) = u_i, each with its weight; independent of the collocation points."""
     data = problem.data
     if data is None:
         return
@@ -175,8 +175,8 @@ def _data(problem: Problem) -> Iterator[Rows]:
 def _mean(problem: Problem) -> Iterator[Rows]:
     """One row that fixes the constant where nothing else does: the mean over points of the largest piece.
 
-    One piece, so that the row does not tie all of them together; the engine adds the constant that then gives the
-    domain its mean.
+    It is taken over one piece, so that the row does not couple all pieces; the engine then adds the constant that gives
+    the mean over the domain.
     """
     if problem.mean is None:
         return
@@ -189,7 +189,7 @@ def _mean(problem: Problem) -> Iterator[Rows]:
 
 
 def _smooth(problem: Problem, rows: Rows) -> Rows:
-    """The same equations for what is left of u without the fields of point sources."""
+    """The equations for u minus the fields of point sources."""
     if not problem.sources:
         return rows
     s = rows.sites

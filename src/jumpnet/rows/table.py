@@ -36,9 +36,9 @@ Layout = tuple[Run, ...]
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True, eq=False)
 class Sites:
-    """Where functionals are taken, and with which coefficients; `x` is in whatever coordinates the coefficients are.
+    """Points, cells and coefficients of functionals; `x` and the coefficients are in the same coordinates.
 
-    A pytree, so that it can be handed to compiled functions as it is.
+    A pytree, so that it can be passed to compiled functions.
     """
 
     x: Float[Arrays, "sites d"]
@@ -86,7 +86,7 @@ class Rows:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What reports call the conditions."""
+        """The labels of the conditions in reports."""
         return tuple(map(str, self.terms))
 
     @property
@@ -159,7 +159,7 @@ def batch(rows: Rows, share: float, rng: np.random.Generator) -> Rows:
 
 
 def select(rows: Rows, keep: Bool[np.ndarray, " rows"]) -> Rows:
-    """Some of the rows; families that lose all of theirs go too."""
+    """A subset of the rows, without the families that have no row left."""
     of_site = np.repeat(keep, rows.counts)
     s = rows.sites
     x, cell, a0, a1, a2 = (np.asarray(part)[of_site] for part in (s.x, s.cell, s.a0, s.a1, s.a2))

@@ -1,12 +1,12 @@
-"""Weights: how much each equation counts in the loss.
+"""The weights of the equations in the loss.
 
 The paper's loss takes the mean square of each family (1/M, 1/M_b, 1/M_Gamma for each interface). Equations are
-written in units of their coefficients, though, and with contrasts of 1000 that makes some of them invisible.
+written in units of their coefficients, though, so that with a contrast of 1000 some of them have no effect.
 Equilibrated weights also divide each row by the size of its functional, measured in coordinates scaled to the domain's
 box; of everything tried, this did most for convergence. Balanced weights divide a row by the geometric mean of its
 sites' sizes instead of the largest: the flux condition of an inclusion of conductivity k then weighs 1/sqrt(k) and not
-1/k. The total flux is all that fixes the potential of a good conductor, so with 1/k a residual of 1e-8 allows an error
-of 1e-8 k; features that can meet both sides to rounding are better off with the balanced ones.
+1/k. Only the total flux determines the potential of a good conductor, so that with 1/k a residual of 1e-8 allows an
+error of 1e-8 k. Balanced weights are better for functions that can satisfy both sides to rounding.
 """
 
 from collections.abc import Callable, Mapping
@@ -93,7 +93,7 @@ def _or_sum(rows: Rows, size: np.ndarray, of_site: np.ndarray) -> np.ndarray:
 def _site_size(rows: Rows, halfwidth: Float[np.ndarray, "*sites d"]) -> Float[np.ndarray, " sites"]:
     """The largest coefficient of each site; zero where it is rounding beside the same coefficient elsewhere."""
     s = rows.sites
-    # Site by site along the last axis: the largest of a few long rows is found far sooner than those of short ones.
+    # Sites along the last axis: a maximum over a few long rows is much faster than over many short ones.
     a0, a1, a2 = (np.abs(np.array(np.asarray(part).T, order="C")) for part in (s.a0, s.a1, s.a2))
     h = np.broadcast_to(halfwidth, np.shape(s.a1)).T
     scaled = a0, (a1 / h).max(axis=0), (a2 / (h[:, None] * h)).max(axis=(0, 1))
@@ -103,7 +103,7 @@ def _site_size(rows: Rows, halfwidth: Float[np.ndarray, "*sites d"]) -> Float[np
 
 
 def _not_vanishing(size: np.ndarray) -> np.ndarray:
-    """A row without coefficients (A may vanish at a point) says 0 = rhs: it must not be blown up."""
+    """Sizes with 1 in place of 0: a row without coefficients (A may vanish at a point) must not be divided by 0."""
     return np.where(size > 0, size, size.max(initial=1e-300))
 
 

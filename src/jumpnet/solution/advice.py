@@ -1,4 +1,4 @@
-"""What to do about a solution that is not good enough, in the words of the interface that the reader uses."""
+"""Advice for a solution that misses its tolerance, in terms of Python, of the file or of the command line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Interface = Literal["python", "file", "command"]
 _interface: ContextVar[Interface] = ContextVar("interface", default="python")
 
 SAMPLE = 400  # points at which the variation of u is taken
-LARGEST_TOL = 0.5  # a tolerance beyond this is no advice
+LARGEST_TOL = 0.5  # larger tolerances are not advised
 
 # What each remedy is called in Python, in a problem file, and on the command line.
 WORDS: dict[str, dict[Interface, str]] = {

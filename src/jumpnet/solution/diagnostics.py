@@ -26,7 +26,7 @@ class Residual:
 
 @dataclass(frozen=True)
 class PointCounts:
-    """At how many points the equations were taken; of a training also the minimum and the method of its `jn.Points`."""
+    """The numbers of collocation points; of a training also the minimum and the method of its `jn.Points`."""
 
     interior: int
     boundary: int
@@ -80,7 +80,7 @@ class MeshSize:
 
 @dataclass(frozen=True)
 class Trial:
-    """How one of several seeds came out; `difference` is its distance from the mean of all (root mean square)."""
+    """The outcome of one of several seeds; `difference` is its distance from the mean of all (root mean square)."""
 
     seed: int
     status: Status
@@ -88,6 +88,47 @@ class Trial:
     held_out_loss: float
     estimate: float = math.nan
     difference: float = math.nan
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the judge found about the error, in numbers; `rms` and `estimate` are nan where it found nothing.
+
+    The estimate is `safety` times the root mean square error, plus `unresolved`.
+    """
+
+    rms: float
+    estimate: float
+    by_piece: dict[str, float]
+    decided: bool
+    reason: str = ""
+    safety: float = 2.0
+    unresolved: float = 0.0
+
+    def __str__(self) -> str:
+        if not self.decided:
+            found = f"; at last it was {self.rms:.1e}" if math.isfinite(self.rms) else ""
+            return self.reason.rstrip(".") + found
+        more = f" + {self.unresolved:.1e} not resolved" if self.unresolved > 0 else ""
+        return (
+            f"error {self.rms:.2e} (root mean square), by solving for it; "
+            f"estimate {self.estimate:.1e} = {self.safety:g} x {self.rms:.1e}{more}"
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """The numbers by name; None where there is none."""
+        return {
+            "rms": finite_or_none(self.rms),
+            "estimate": finite_or_none(self.estimate),
+            "by piece": {name: finite_or_none(error) for name, error in self.by_piece.items()},
+            "decided": self.decided,
+            "reason": self.reason,
+        }
+
+
+def finite_or_none(number: float) -> float | None:
+    """A number as JSON has it."""
+    return number if math.isfinite(number) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +145,7 @@ class Diagnostics:
         tried: Where several methods were tried, the result of each in one line.
         trials: Where several seeds were solved, each of them.
         verdict: What the judge found about the error (`jumpnet.Verdict`), None where it was not asked.
+        judged: What the judge found in numbers, of a solution that was saved with a verdict; the field is not saved.
         fit: The least-squares solve; None where the method is another.
         training: What was trained; None where nothing was.
         mesh: The size of the mesh; None where there is none.
@@ -125,6 +167,7 @@ class Diagnostics:
     tried: tuple[str, ...] = ()
     trials: tuple[Trial, ...] = ()
     verdict: "Verdict | None" = None
+    judged: Judged | None = None
     fit: LeastSquares | None = None
     training: TrainingSettings | None = None
     mesh: MeshSize | None = None

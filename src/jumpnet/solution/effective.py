@@ -1,4 +1,4 @@
-"""The effective tensor of a periodic cell, and what is known of it without solving anything.
+"""The effective tensor of a periodic cell, and bounds for it that need no solve.
 
 Voigt's bound is the mean of A, Reuss's the inverse of the mean of A^-1, both as matrices. Where every piece conducts
 equally in all directions, Hashin and Shtrikman's bounds are narrower. For two such materials they hold for the traces
@@ -31,13 +31,15 @@ CONDITIONS = {
 
 Tensor = Float[np.ndarray, "d d"]
 
-# Materials are the same, and directions too, up to this part.
+# The relative tolerance for equal materials and for isotropy.
 SAME = 1e-12
+# Shares of pieces, by quadrature, and so the bounds, are known up to this part (heuristic).
+SHARES = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """What the effective tensor lies between; None where a bound does not apply.
+    """Bounds of the effective tensor; None where a bound does not apply.
 
     `reuss` and `voigt` are matrices (in the order of quadratic forms), `hashin_shtrikman` two numbers. A contact
     resistance only lowers the tensor: the upper bounds stay.
@@ -102,7 +104,8 @@ class EffectiveTensor:
     @property
     def violated(self) -> tuple[str, ...]:
         """The bounds that the tensor breaks by more than its estimated error; none for a sound result."""
-        return self.bounds.violated(self.tensor, self.estimate)
+        known = self.estimate if np.isfinite(self.estimate) else 0.0
+        return self.bounds.violated(self.tensor, known + SHARES * float(np.abs(self.bounds.voigt).max()))
 
     @property
     def converged(self) -> bool:
@@ -110,14 +113,14 @@ class EffectiveTensor:
         return all(solution.status.ok for solution in self.solutions)
 
     def __str__(self) -> str:
-        digits = int(np.clip(np.ceil(-np.log10(max(self.estimate, 1e-15))), 3, 15))
+        known = max(self.estimate, 1e-15) if np.isfinite(self.estimate) else 1.0
+        digits = int(np.clip(np.ceil(-np.log10(known)), 3, 15))
         lines = [
             ("tensor     " if not i else " " * 11) + "  ".join(f"{v:{digits + 5}.{digits}f}" for v in row)
             for i, row in enumerate(self.tensor)
         ]
-        lines.append(
-            f"estimate   error {self.estimate:.1e}; asymmetry before it was made symmetric {self.asymmetry:.1e}"
-        )
+        error = f"error {self.estimate:.1e}" if np.isfinite(self.estimate) else "error unknown"
+        lines.append(f"estimate   {error}; asymmetry before it was made symmetric {self.asymmetry:.1e}")
         if self.boundary != "periodic":
             lines.insert(0, f"conditions {CONDITIONS[self.boundary]}")
         if np.isfinite(self.resolution):

@@ -17,7 +17,7 @@ from jumpnet.guard.writing import write_atomically
 # The entry of a file's header that holds the description, and what such a file is called.
 SOLUTION, CHECKPOINT = "jumpnet", "jumpnet.checkpoint"
 CALLED = {SOLUTION: "solution", CHECKPOINT: "checkpoint"}
-# What reading a description may raise that was damaged or forged.
+# Exceptions that reading a damaged or forged description may raise.
 NONSENSE = (LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError, RecursionError)
 
 
@@ -59,5 +59,5 @@ def read(path: str | PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str
 
 
 def damaged(path: str | PathLike[str], problem: Exception) -> SolutionError:
-    """What to say of a file whose description makes no sense."""
+    """The error for a file whose description cannot be read."""
     return SolutionError(f"{str(path)!r} is damaged: its description cannot be understood ({shorten(problem, 200)}).")

@@ -11,6 +11,7 @@ import numpy as np
 from jumpnet.errors import SolutionError
 from jumpnet.expressions import Expression
 from jumpnet.geometry import Partition
+from jumpnet.geometry.quadrature.integrals import outer_pieces
 from jumpnet.geometry.quadrature.rules import NOTHING, Integral
 from jumpnet.guard.text import shorten
 from jumpnet.solution.places import Density, Places, places_of
@@ -27,7 +28,7 @@ def integral(solution: Solution, f: Any = None, over: Any = None) -> Integral:
         return places.on_interface(pair, density)
     if isinstance(over, str) and over not in parts.names:
         part = _part(parts, over)
-        pieces = sorted(parts._walls.outer_labels)
+        pieces = outer_pieces(parts)
         return sum((places.on_boundary(part, piece, density) for piece in pieces), NOTHING)
     return sum((places.in_piece(piece, density) for piece in _pieces(parts, over)), NOTHING)
 

@@ -1,4 +1,4 @@
-"""Numbers that engineers ask of a solution: fluxes through surfaces, means, energies, and whether the books balance.
+"""Quantities of a solution: fluxes through surfaces, means, energies, and flux balances.
 
 Every number is an integral with the error of its quadrature. How well the fluxes of each piece balance its sources is a
 check of the solution that needs no exact one: it is a consequence of the equations that no row of the solve asks for.
@@ -14,6 +14,7 @@ import numpy as np
 from jumpnet.errors import SolutionError
 from jumpnet.fields import is_zero
 from jumpnet.geometry import Partition
+from jumpnet.geometry.quadrature.integrals import outer_pieces
 from jumpnet.geometry.quadrature.rules import NOTHING, Integral
 from jumpnet.problem import Problem
 from jumpnet.solution.places import Density, Places, places_of
@@ -21,9 +22,9 @@ from jumpnet.solution.solution import Solution
 
 Pair = tuple[int, int]
 
-# More than this part of the flux must not be lost. Heuristic: a solution within any useful tolerance loses less.
+# A balance fails if more than this part of the flux is lost (heuristic).
 MOST_LOST = 1e-2
-# Of the flux that the size of u could drive through a piece: what gradients of nearly constant solutions are made of.
+# Fluxes below this part of that driven by the size of u across a piece count as rounding.
 ROUNDING = 1e-8
 SAMPLE = 200  # points at which the size of u is taken
 
@@ -33,7 +34,7 @@ class Balance:
     """The flux out of a piece (or of the domain) against what its sources ask for; the two are equal for the solution.
 
     `outflow` is the integral of A grad u . n over the boundary, n outward; `source` that of f + lam u inside, point
-    sources included, and, for the domain, of the flux jumps w. `rounding` is a flux that is as good as none.
+    sources included, and, for the domain, of the flux jumps w. `rounding` is a flux that counts as zero.
     """
 
     name: str
@@ -108,7 +109,7 @@ def means(solution: Solution) -> tuple[np.ndarray, np.ndarray]:
     gradient, flux = np.zeros(solution.dim), np.zeros(solution.dim)
     for k in range(solution.dim):
         flux[k] = _inside(solution, None, lambda at, k=k: at.flux()[:, k]).value / volume
-        pieces = sorted(parts._walls.outer_labels)
+        pieces = outer_pieces(parts)
         outer = (places.on_boundary(None, piece, lambda at, k=k: at.u() * at.normals[:, k]) for piece in pieces)
         gradient[k] = sum(outer, NOTHING).value / volume  # by Gauss's theorem, jumps included
     return gradient, flux
@@ -203,7 +204,7 @@ def _source(solution: Solution, problem: Problem, piece: int) -> Integral:
 
 def _through_boundary(solution: Solution, part: str | None) -> Integral:
     """The flux through the outer boundary or a part of it, piece by piece: it may jump where they meet."""
-    pieces = sorted(_partition(solution)._walls.outer_labels)
+    pieces = outer_pieces(_partition(solution))
     places = places_of(solution)
     return sum((places.on_boundary(part, piece, _normal_flux) for piece in pieces), NOTHING)
 

@@ -2,10 +2,10 @@
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jumpnet.optim import Status
-from jumpnet.solution.diagnostics import Diagnostics, Residual, Trial
+from jumpnet.solution.diagnostics import Diagnostics, Judged, Residual, Trial
 
 if TYPE_CHECKING:
     from jumpnet.solution.quantities import Balance
@@ -26,46 +26,6 @@ class Errors:
 
     def __str__(self) -> str:
         return f"L2 {self.l2:.2e}, Linf {self.linf:.2e} ({self.points} test points)"
-
-
-@dataclass(frozen=True)
-class Judged:
-    """What the judge found about the error, in numbers; `rms` and `estimate` are nan where it found nothing.
-
-    The estimate is `safety` times the root mean square error, plus `unresolved`.
-    """
-
-    rms: float
-    estimate: float
-    by_piece: dict[str, float]
-    decided: bool
-    reason: str = ""
-    safety: float = 2.0
-    unresolved: float = 0.0
-
-    def __str__(self) -> str:
-        if not self.decided:
-            found = f"; at last it was {self.rms:.1e}" if math.isfinite(self.rms) else ""
-            return self.reason.rstrip(".") + found
-        more = f" + {self.unresolved:.1e} not resolved" if self.unresolved > 0 else ""
-        return (
-            f"error {self.rms:.2e} (root mean square), by solving for it; "
-            f"estimate {self.estimate:.1e} = {self.safety:g} x {self.rms:.1e}{more}"
-        )
-
-    def as_json(self) -> dict[str, Any]:
-        """The numbers by name; None where there is none."""
-        return {
-            "rms": _finite(self.rms),
-            "estimate": _finite(self.estimate),
-            "by piece": {name: _finite(error) for name, error in self.by_piece.items()},
-            "decided": self.decided,
-            "reason": self.reason,
-        }
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
 
 
 @dataclass(frozen=True)
@@ -151,6 +111,8 @@ class TrustReport:
         if self.diagnostics.method:
             lines.append(f"method     {self.diagnostics.method}")
         lines += [f"reason     {reason}" for reason in self.diagnostics.reasons]
+        if not self.status.ok and len(self.diagnostics.tried) > 1:
+            lines += [f"tried      {one}" for one in self.diagnostics.tried]
         if math.isfinite(self.estimate):
             lines.append(f"estimate   L2 error {self.estimate:.1e}, without the exact solution")
         else:

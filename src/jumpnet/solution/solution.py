@@ -25,8 +25,8 @@ from jumpnet.models import Frozen, Network
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem
 from jumpnet.solution.batches import labels_of
-from jumpnet.solution.diagnostics import Diagnostics, Residual
-from jumpnet.solution.report import Errors, Judged, TrustReport
+from jumpnet.solution.diagnostics import Diagnostics, Judged, Residual
+from jumpnet.solution.report import Errors, TrustReport
 from jumpnet.solution.representation import Representation
 from jumpnet.solution.statement import Statement
 
@@ -37,6 +37,22 @@ if TYPE_CHECKING:
     from jumpnet.solution.quantities import Balance
 
 Pieces = int | str | Sequence[int] | Sequence[str] | np.ndarray
+
+
+# What people look for under another name.
+NEAR = {
+    "gradient": "solution.grad(x)",
+    "evaluate": "solution(x)",
+    "predict": "solution(x)",
+    "u": "solution(x)",
+    "values": "solution(x)",
+    "error": "solution.verdict.error(x), solution.estimate or solution.errors()",
+    "plot_history": "jumpnet.reporting.plot_history(solution)",
+    "probe": "solution.along(start, end)",
+    "line": "solution.along(start, end)",
+    "average": "solution.mean(piece)",
+    "to_vtk": "solution.export('a.vtu')",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +126,18 @@ class Solution:
     def verdict(self) -> "Verdict | None":
         """What the judge found about the error, None where it was not asked."""
         return self.diagnostics.verdict
+
+    @property
+    def judged(self) -> Judged | None:
+        """What the judge found in numbers, also of a loaded solution; None where it was not asked."""
+        verdict = self.verdict
+        if verdict is None:
+            return self.diagnostics.judged
+        names = range(self.pieces) if self.partition is None else self.partition.names
+        by_piece = {str(name): float(e) for name, e in zip(names, verdict.by_piece, strict=True)}
+        return Judged(
+            verdict.rms, verdict.estimate, by_piece, verdict.decided, verdict.reason, verdict.safety, verdict.unresolved
+        )
 
     @property
     def seed(self) -> int:
@@ -297,7 +325,7 @@ class Solution:
             self.network.size,
             self.unit,
             self.errors() if known else None,
-            self._judged(),
+            self.judged,
             self.balances() if balances else (),
             compared,
             "" if reference is None else reference.diagnostics.method or "another solution",
@@ -382,6 +410,13 @@ class Solution:
             )
         return replace(self, statement=Statement.of(problem))
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What is meant by a name that is none here."""
+            hint = f"; {NEAR[name]} is meant, perhaps" if name in NEAR else ""
+            raise AttributeError(f"a Solution has no attribute {name!r}{hint}")
+
     def __repr__(self) -> str:
         estimate = f", estimated error {self.estimate:.1e}" if np.isfinite(self.estimate) else ""
         losses = {"loss": self.loss, "held-out loss": self.held_out_loss}  # finite elements have neither
@@ -408,7 +443,7 @@ class Solution:
             tensors = tuple(t and scaled_tensor(t, k) for t, k in zip(known.tensors, K, strict=True))
             inner = replace(known, tensors=tensors, exact=None)
         return replace(self, representation=replace(self.representation, factors=()), statement=inner).with_diagnostics(
-            verdict=None
+            verdict=None, judged=None
         )
 
     def _test_points(self) -> int:
@@ -416,17 +451,6 @@ class Solution:
         fit = self.diagnostics.fit
         interior = 0 if fit is None or fit.points is None else fit.points.interior
         return int(np.clip(10 * interior, 2000, 100_000))
-
-    def _judged(self) -> Judged | None:
-        """The verdict in numbers."""
-        verdict = self.verdict
-        if verdict is None:
-            return None
-        names = range(self.pieces) if self.partition is None else self.partition.names
-        by_piece = {str(name): float(e) for name, e in zip(names, verdict.by_piece, strict=True)}
-        return Judged(
-            verdict.rms, verdict.estimate, by_piece, verdict.decided, verdict.reason, verdict.safety, verdict.unresolved
-        )
 
     def _points(self, x: ArrayLike) -> Float[np.ndarray, "n d"]:
         try:

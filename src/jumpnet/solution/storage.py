@@ -1,6 +1,7 @@
 """Solutions as files: safetensors for the numbers, JSON in its header for everything else. Parsed, never executed."""
 
 import math
+from dataclasses import asdict
 from os import PathLike
 from typing import Any
 
@@ -19,6 +20,7 @@ from jumpnet.problem import Problem, Supplement
 from jumpnet.rows import Sites
 from jumpnet.solution.diagnostics import (
     Diagnostics,
+    Judged,
     LeastSquares,
     MeshSize,
     PointCounts,
@@ -32,7 +34,7 @@ from jumpnet.solution.solution import Solution
 from jumpnet.solution.statement import Statement
 
 FORMAT = 1
-# More than this is not meant seriously.
+# Larger numbers in a file are refused.
 MOST_DIMENSIONS, LARGEST_COUNT, LARGEST_SEED = 100, 10**9, 2**64
 COLUMNS = ("step", "loss", "loss_of_term", "damping", "step_norm", "seconds")
 
@@ -104,6 +106,7 @@ def _header(solution: Solution, network: dict[str, Any]) -> dict[str, Any]:
         "held_out": [[r.term, r.rows, r.physical, r.scaled] for r in solution.held_out],
         "held_out_loss": solution.held_out_loss,
         "estimate": solution.estimate,
+        "judged": None if solution.judged is None else asdict(solution.judged),
         "terms": list(solution.history.terms),
         "settings": solution.settings,
         "supplement": u.supplement.spec(),
@@ -176,7 +179,7 @@ def _network(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Network 
 
 
 def _supplement(header: dict[str, Any]) -> Supplement:
-    """What the network is without; files of older versions have nothing of the kind."""
+    """The closed-form part of u; files of older versions have none."""
     spec = header.get("supplement")
     return Supplement() if spec is None else Supplement.from_spec(spec, int(header["dim"]), int(header["pieces"]))
 
@@ -203,6 +206,7 @@ def _diagnostics(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Diag
         reasons=texts["reasons"],
         tried=texts["tried"],
         trials=tuple(map(_trial, listed("trials", given.get("trials", [])))),
+        judged=_judged(header.get("judged")),
         fit=_least_squares(header, tensors, given, count),
         training=None
         if model is None
@@ -215,6 +219,17 @@ def _diagnostics(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Diag
         ),
         mesh=None if unknowns is None else MeshSize(unknowns, count["elements"], count["order"]),
         nonlinear=tuple(number("nonlinear", step) for step in listed("nonlinear", given.get("nonlinear", []))),
+    )
+
+
+def _judged(given: dict[str, Any] | None) -> Judged | None:
+    """What the judge had found; its field is not in the file."""
+    if given is None:
+        return None
+    by_piece = {text("piece", name): number("by piece", error) for name, error in given["by_piece"].items()}
+    numbers = {name: number(name, given[name]) for name in ("rms", "estimate", "safety", "unresolved")}
+    return Judged(
+        by_piece=by_piece, decided=given["decided"] is True, reason=text("reason", given["reason"]), **numbers
     )
 
 
@@ -289,7 +304,7 @@ def _pieces_of(network: Network | Frozen) -> int:
 def _probe(solution: Solution) -> None:
     """Charts and frozen functions at the origin, seen from each piece: shapes that do not fit raise an error.
 
-    Not so finite elements, which are known in their pieces only; their arrays have been looked at one by one.
+    Finite elements are not evaluated, as they are defined in their pieces only; their arrays are checked one by one.
     """
     d, network = solution.dim, solution.network
 

@@ -1,4 +1,4 @@
-"""The public call: which engine answers a problem, what the judge says of the answer, and what was tried."""
+"""The public call: chooses an engine, asks the judge, and sets the status."""
 
 from jumpnet.solving.call import approximate, solve
 

@@ -1,4 +1,4 @@
-"""`solve` and `approximate`: from a problem to a solution, choosing what the user left open."""
+"""`solve` and `approximate`: from a problem to a solution, with defaults for what the user left open."""
 
 from typing import Any, Unpack
 
@@ -39,17 +39,17 @@ def solve(
     """Solve an interface problem.
 
     Args:
-        problem: What to solve, a `jn.Problem`.
-        tol: The root mean square error of u that will do, relative to its variation (the root mean square deviation
+        problem: What to solve, a `jn.Problem`. tol: The tolerance for the root mean square error of u, relative to its
+        variation (the root mean square deviation
             from its mean over the domain).
         atol: The same in units of u; the larger of the two counts.
-        method: "auto" solves with functions made for the problem ("trefftz") and, where that does not succeed, by
+        method: "auto" solves by the Trefftz method ("trefftz") and, where that does not succeed, by
             finite elements ("fem"); beyond three dimensions it trains a network ("network"). Each of the three can be
             asked for by its name or by its options: `jn.Trefftz(...)`, `jn.FEM(...)`, `jn.Network(...)`.
         verify: "auto" solves for the error of the answer (`jn.judge`) unless the method's own estimate meets the
             tolerance and its assumptions hold; True always does, False never.
-        time_limit: Seconds. What is there when they end comes back, with its judged error where the judge had time
-            (about half of the limit is left to it).
+        time_limit: Seconds. When they are over, the best answer so far is returned, with its judged error if there was
+            time for the judge (about half of the limit is reserved for it).
         seed: Points and initial weights are drawn from it. The same seed gives the same bits.
         rng: A NumPy Generator or SeedSequence to draw the seed from, instead of `seed`.
         progress: True shows a bar; a function of (record, best loss) is called after each step, from the threads of the
@@ -81,7 +81,7 @@ def solve(
         found = chosen(problem, asked, request, verify)
     else:
         found = answered(problem, engine_of(asked), request, verify)
-    if verify is not False or found.status is not Status.TRAINED:  # whoever asks for no verdict gets no warning
+    if verify is not False or found.status is not Status.TRAINED:  # a user without a judge gets no warning
         tell(found)
     return found
 
@@ -132,7 +132,7 @@ def approximate(
 
 
 def _measured(found: Solution, needed: bool) -> Solution:
-    """An approximation with its error: the residuals of values at points it never saw are that."""
+    """An approximation with its estimated error: the residuals at held-out points."""
     count = sum(residual.rows for residual in found.held_out)
     square = sum(residual.rows * residual.physical**2 for residual in found.held_out)
     status = Status.CONVERGED if found.status is Status.TRAINED else found.status

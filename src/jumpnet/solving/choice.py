@@ -1,4 +1,4 @@
-"""The program's own choice of a method: functions made for the problem where they are known, else finite elements."""
+"""`method="auto"`: the Trefftz engine where it suits the problem, else finite elements."""
 
 import time
 from contextlib import suppress
@@ -21,9 +21,10 @@ from jumpnet.solving.completing import completed
 from jumpnet.solving.methods import Auto
 from jumpnet.solving.verify import Verify, verified
 
-# The part of a time limit for the answer; the rest is for the judge.
+# The part of a time limit for the answer; the rest is for the judge (heuristic).
 FOR_ANSWER = 0.55
-# A Trefftz solve that ends with an estimate this many times above the goal may be better than it knows: it is judged.
+# A Trefftz solve that ends with an estimate up to this factor above the goal is judged, as its estimate may be
+# pessimistic (heuristic).
 NEAR = 100.0
 
 
@@ -35,7 +36,7 @@ def answered(problem: Problem, engine: Engine, request: Request, verify: Verify)
 
 
 def accepting(problem: Problem, goal: Goal, verify: Verify, whole: Budget) -> Accept:
-    """Makes a solution of an engine's answer: with what is known in closed form, and with its verdict."""
+    """The function that completes an engine's answer by what is known in closed form, and by its verdict."""
 
     def accept(found: Solution, needed: bool) -> Solution:
         return verified(problem, completed(problem, found), goal, verify, needed=needed, seconds=whole.left)
@@ -45,11 +46,11 @@ def accepting(problem: Problem, goal: Goal, verify: Verify, whole: Budget) -> Ac
 
 def chosen(problem: Problem, options: Auto, request: Request, verify: Verify) -> Solution:
     """The solution by the first method that reaches the goal, else the better one; `settings["tried"]` says which."""
-    if problem.dim > 3:  # where there are too many polynomials, and no meshes
+    if problem.dim > 3:  # too many polynomials, and no meshes
         network = Network(trials=options.trials, workers=options.workers, checkpoint=options.checkpoint)
         return answered(problem, NetworkEngine(network), request, verify)
     if not isinstance(VoxelEngine().suits(problem), str):
-        with suppress(ModelError):  # tensors that are not along the axes: smooth surfaces and elements
+        with suppress(ModelError):  # raised for tensors that are not along the axes: then elements on smooth surfaces
             return answered(problem, VoxelEngine(), request, verify)
     trefftz = Trefftz(trials=options.trials)
     direct, tried = _trefftz(problem, TrefftzEngine(trefftz, alone=False), request, verify)
@@ -75,7 +76,7 @@ def chosen(problem: Problem, options: Auto, request: Request, verify: Verify) ->
 
 
 def _trefftz(problem: Problem, engine: Engine, request: Request, verify: Verify) -> tuple[Solution | None, list[str]]:
-    """The Trefftz solution, and what to say about it; None where it would take long and not succeed."""
+    """The Trefftz solution, and lines for `tried`; None if the engine does not suit the problem."""
     began, suits = time.perf_counter(), engine.suits(problem)
     if isinstance(suits, str):
         return None, [f"direct: not tried, {suits}"]
@@ -96,12 +97,12 @@ def _trefftz(problem: Problem, engine: Engine, request: Request, verify: Verify)
 
 
 def _cut_short(direct: Solution) -> bool:
-    """Whether a Trefftz solve ended because finite elements were to be tried."""
+    """Whether a Trefftz solve ended early in favour of finite elements."""
     return direct.status in (Status.STALLED, Status.TIME_LIMIT) and direct.diagnostics.seconds > SPEND
 
 
 def _near(problem: Problem, found: Solution, goal: Goal) -> bool:
-    """Whether a Trefftz solve that did not succeed may have come near enough all the same."""
+    """Whether a Trefftz solve that did not converge may still meet the tolerance."""
     if found.status is Status.INTERRUPTED or not np.isfinite(found.estimate):
         return False
     x, piece = problem.partition.sample_interior(400, seed=[found.seed, 7])
@@ -109,6 +110,6 @@ def _near(problem: Problem, found: Solution, goal: Goal) -> bool:
 
 
 def _line(found: Solution, seconds: float) -> str:
-    """What was tried, in one line."""
+    """The outcome of one method in one line."""
     known = f"estimate {found.estimate:.1e}" if np.isfinite(found.estimate) else "error unknown"
     return f"{found.diagnostics.method}: {found.status.name.lower()}, {known}, {seconds:.1f} s"

@@ -1,4 +1,4 @@
-"""What `method=` may be: a name, the options of an engine, or (for one version still) keywords of their own."""
+"""The values of `method=`: a name, the options of an engine, or (deprecated) keywords of version 0.1."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
@@ -21,7 +21,7 @@ from jumpnet.rows import Weights
 
 @dataclass(frozen=True)
 class Auto:
-    """The program's own choice. What is said of seeds is for the engines that have any."""
+    """`method="auto"`; the fields about seeds are used by engines that have seeds."""
 
     trials: int = 1
     workers: int | None = None
@@ -51,7 +51,7 @@ class Deprecated(TypedDict, total=False):
     checkpoint: str | PathLike[str] | None
 
 
-# Those that chose a method, and those of seeds, which did not.
+# Deprecated keywords that selected the network engine, and those about seeds, which did not.
 OF_A_NETWORK = ("model", "optimizer", "points", "charts", "weights", "preset")
 OF_SEEDS = ("trials", "workers", "checkpoint")
 
@@ -88,7 +88,7 @@ def resolved(method: object, old: Mapping[str, Any], call: str = "solve(problem,
 
 
 def _of_old(method: str, given: dict[str, Any]) -> Chosen:
-    """What the keywords of version 0.1 chose; ModelError where they contradict the method or each other."""
+    """The method that the keywords of version 0.1 selected; ModelError if they contradict the method or each other."""
     seeds = {name: given[name] for name in OF_SEEDS if name in given}
     chosen = [name for name in OF_A_NETWORK if name in given]
     if chosen and method not in ("auto", "network"):
@@ -114,12 +114,12 @@ def _of_old(method: str, given: dict[str, Any]) -> Chosen:
     return Trefftz(trials=int(seeds.get("trials", 1))) if method == "trefftz" else FEM()
 
 
-# Where the classes of an option are found by its reader.
+# The public prefix of the classes of each module.
 PLACES = {"jumpnet.models": "jn.models.", "jumpnet.optim": "jn.optim.", "jumpnet.": "jn."}
 
 
 def written(method: Chosen) -> str:
-    """The options as one would write them, without those that are left as they are."""
+    """The options as Python code, without those at their defaults."""
     if not isinstance(method, Auto):
         return _value(method)
     if method.workers is None and method.checkpoint is None:
@@ -128,7 +128,7 @@ def written(method: Chosen) -> str:
 
 
 def _value(value: Any) -> str:
-    """A value as one would write it."""
+    """A value as Python code."""
     if not is_dataclass(value):
         return repr(value)
     place = next((name for start, name in PLACES.items() if type(value).__module__.startswith(start)), "")

@@ -12,7 +12,8 @@ from jumpnet.optim import Status
 from jumpnet.problem import Problem, Supplement
 from jumpnet.solution import Solution, Statement
 
-# Points at which the variation of u is taken; of a tolerance that was missed, so much is aimed at for w.
+# Sample points for the variation of u; after a miss, w is solved to this part of the tolerance that remains
+# (heuristic).
 POINTS, AIMED = 4000, 0.5
 
 
@@ -29,9 +30,9 @@ def by_potential(problem: Problem, goal: Goal, solved: Callable[[Problem, Goal],
 
 
 def multiplied(problem: Problem, w: Solution, goal: Goal) -> Solution:
-    """u = K w, with the error and the status that this has."""
+    """u = K w, with its error and status."""
     u = replace(w.representation, factors=problem.K)
-    found = Solution(u, Statement.of(problem), replace(w.diagnostics, verdict=None))
+    found = Solution(u, Statement.of(problem), replace(w.diagnostics, verdict=None, judged=None))
     if problem.mean is not None:
         ones = replace(found, representation=replace(u, scale=0.0, supplement=Supplement(1.0, ())))
         constant = (problem.mean - found.mean().value) / ones.mean().value

@@ -1,8 +1,8 @@
 """From an answer to a status: what the judge found about it, or why it did not have to be asked.
 
-A direct solve has an estimate of its own, which rests on the saturation assumption and on balances, both checked
-(adaptivity.py). That suffices, unless the coefficients vary so much that a residual in one place weighs more than in
-another, or data are not resolved. Every other answer needs the judge.
+The Trefftz engine's estimate rests on the saturation assumption and on flux balances, both of which are checked
+(engines/trefftz/adaptivity.py). It suffices unless coefficients vary strongly within a piece, so that equal residuals
+cause unequal errors, or data are not resolved. Every other answer needs the judge.
 """
 
 from typing import Literal
@@ -21,13 +21,16 @@ from jumpnet.solution.quantities import variation
 
 Verify = bool | Literal["auto"]
 
-# A coefficient that varies more than this within a piece: the method's own estimate is not relied on.
+# If A varies within a piece by more than this factor, the engine's own estimate does not suffice (heuristic).
 MOST_VARIATION = 10.0
 # Points at which the variation of u is taken.
 POINTS = 4000
-# Unknowns of the judge, at most, of which finite elements are given four times their own.
+# Boundary layers of a width sqrt(A/lam) below this part of the domain may lie between the points at which levels are
+# compared: the judge is asked.
+THIN = 0.01
+# The most unknowns of the judge; an answer of finite elements is judged with up to four times its own.
 MOST_UNKNOWNS = 400_000
-# What a judged answer may be called; others were interrupted or never began.
+# Statuses of answers that are judged; others were interrupted or never began.
 JUDGED = (
     Status.CONVERGED,
     Status.TRAINED,
@@ -40,7 +43,7 @@ JUDGED = (
 
 
 def checked_verify(verify: object) -> Verify:
-    """`verify` as it was given, if it is one of those that are known."""
+    """`verify` as given; ModelError if it is not one of the known values."""
     if verify is True or verify is False or verify == "auto":
         return verify  # pyright: ignore[reportReturnType]
     raise ModelError(f'verify is {verify!r}; give "auto", True (always judge) or False (never).')
@@ -49,10 +52,10 @@ def checked_verify(verify: object) -> Verify:
 def verified(
     problem: Problem, found: Solution, goal: Goal, verify: Verify, needed: bool = False, seconds: float = np.inf
 ) -> Solution:
-    """The solution with the status that its judged error, or its own estimate, deserves.
+    """The solution with a status from its judged error, or from its own estimate.
 
-    `needed` says that the method's own estimate does not suffice; `seconds` is what the judge may take. Ctrl-C in the
-    meantime returns the answer as it is.
+    `needed` says that the method's own estimate does not suffice; `seconds` is the time limit of the judge. Ctrl-C
+    during judging returns the answer as it is.
     """
     found = _with_data(problem, found)
     doubts = _doubts(problem, found)
@@ -73,7 +76,7 @@ def verified(
 
 
 def _enough(problem: Problem, found: Solution, goal: Goal) -> float:
-    """The largest error that will do; of finite elements by integration, which sees layers that few points lie in."""
+    """The largest error that meets the goal; for finite elements by integration, which also resolves thin layers."""
     if found.representation.elements is not None:
         return goal.of_size(*variation(found))
     x, piece = problem.partition.sample_interior(POINTS, seed=[found.seed, int(Stream.TEST), 3], method="even")
@@ -84,7 +87,7 @@ def _judged(found: Solution, verdict: Verdict, enough: float, doubts: list[str])
     """The solution with its verdict."""
     if not verdict.decided:
         found = found.because(*doubts, verdict.reason, verdict=verdict)
-        if found.status.ok and doubts:  # what the method estimates by itself was not enough to begin with
+        if found.status.ok and doubts:  # the method's own estimate does not suffice
             return found.with_diagnostics(status=Status.UNDECIDED, estimate=np.nan)
         return found
     found = found.with_diagnostics(verdict=verdict, estimate=verdict.estimate)
@@ -98,7 +101,7 @@ def _judged(found: Solution, verdict: Verdict, enough: float, doubts: list[str])
 
 
 def _with_data(problem: Problem, found: Solution) -> Solution:
-    """The solution; not converged where data were found that its points do not resolve."""
+    """The solution; not converged if the survey found data that its points do not resolve."""
     unresolved = survey(problem).unresolved
     if not unresolved or found.status is not Status.CONVERGED:
         return found
@@ -118,11 +121,17 @@ def _doubts(problem: Problem, found: Solution) -> list[str]:
 
 
 def _loose(problem: Problem) -> bool:
-    """Whether the method's own estimate holds but may be far above the error, and the judge can do better.
+    """Whether the method's own estimate holds but may be far from the error, and the judge can do better.
 
-    On the line the judge takes milliseconds; near resonances (lam < 0) errors are unlike residuals.
+    On the line the judge takes milliseconds; near resonances (lam < 0) errors are unlike residuals; layers of a width
+    below a hundredth of the domain (large lam) have few of the points at which a method compares its answers.
     """
     if problem.dim == 1:
         return True
     x, piece = problem.partition.sample_interior(POINTS // 10, seed=[0, int(Stream.TEST), 4], method="even")
-    return any(bool(np.any(problem.pde(l, x[piece == l])[2] < 0)) for l in np.unique(piece).tolist())
+    size = problem.partition.domain.size
+    for l in np.unique(piece).tolist():
+        A, _, lam, _ = problem.pde(l, x[piece == l])
+        if np.any(lam < 0) or np.any(lam * (THIN * size) ** 2 > np.trace(A, axis1=1, axis2=2) / problem.dim):
+            return True
+    return False

@@ -1,13 +1,14 @@
 """`effective_tensor`: the cell problems of a periodic box, one for each direction, and the tensor that they give."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from jumpnet.engines.progress import Progress
-from jumpnet.errors import ProblemError
+from jumpnet.errors import JumpnetError, ProblemError
 from jumpnet.fields import ConstantField, is_zero
 from jumpnet.geometry import Box, Interval, Partition
 from jumpnet.problem import Dirichlet, Jump, Neumann, Periodic, Problem, inputs
@@ -21,6 +22,8 @@ from jumpnet.solving.verify import Verify
 
 Boundary = Literal["periodic", "linear", "flux", "mixed"]
 
+# Of the square root of a tensor's tolerance: the first tolerance of solutions in space (heuristic).
+AIMED = 0.3
 # The estimate is this many times what the signs of error suggest.
 ROOM = 3.0
 
@@ -55,7 +58,8 @@ def effective_tensor(
         boundary: "periodic", "linear", "flux" or "mixed".
         div_A: As in `Problem`.
         constants: As in `Problem`.
-        tol: The tolerance of each solve, by default 1e-6, of label images 1e-3.
+        tol: The tolerance of each solve, by default 1e-6, of label images 1e-3. In space that of the tensor, relative
+            to its largest entry: solutions that have its judged error below that may have larger ones.
         seed: As in `solve`.
         known: The solution of a periodic cell problem with the same `A` and `jumps`, which is then not solved again.
         resolution: Whether the tensor of the label image at half its resolution is computed too; the difference is the
@@ -81,7 +85,7 @@ def effective_tensor(
         raise ProblemError(f'boundary is {boundary!r}; choose "periodic", "linear", "flux" or "mixed".')
     goal = (1e-6 if parts.pixel is None else 1e-3) if tol is None else tol
 
-    def solved(parts: Partition, verify: Verify) -> list[Solution]:
+    def solved(parts: Partition, verify: Verify, tol: float, method: Method) -> list[Solution]:
         found = []
         for axis in range(parts.dim):
             conditions = _conditions(parts, axis, boundary)
@@ -92,16 +96,34 @@ def effective_tensor(
             if verify and known is not None and boundary == "periodic" and _is_cell_problem(known, axis):
                 found.append(known)
             else:
-                options: dict[str, Any] = {"tol": goal, "seed": seed, "method": method, "verify": verify}
+                options: dict[str, Any] = {"tol": tol, "seed": seed, "method": method, "verify": verify}
                 options["time_limit"] = time_limit
                 found.append(solve(problem, progress=progress, **options))
         return found
 
-    result = tensor_of(solved(parts, "auto"), boundary)
+    result = None
+    for aimed in _aims(parts, goal):  # elements, whose means are judged
+        with suppress(JumpnetError):
+            result = tensor_of(solved(parts, "auto", aimed, "fem" if method == "auto" else method), boundary)
+        if result is not None and result.estimate <= goal * float(np.abs(result.tensor).max()):
+            break
+    else:
+        result = tensor_of(solved(parts, "auto", goal, method), boundary)
     if not resolution:
         return result
-    coarse = tensor_of(solved(parts.coarsened(), False), boundary)
+    coarse = tensor_of(solved(parts.coarsened(), False, goal, method), boundary)
     return replace(result, resolution=float(np.abs(result.tensor - coarse.tensor).max()))
+
+
+def _aims(parts: Partition, goal: float) -> list[float]:
+    """Tolerances of solutions that are tried before the goal itself, until the tensor's judged error meets that.
+
+    A tensor's error is the square of the gradients': in space, where digits are dear, half of them are tried first.
+    """
+    if parts.dim < 3 or parts.pixel is not None:
+        return []
+    first = AIMED * float(np.sqrt(goal))
+    return [first * 10.0**-k for k in range(int(np.ceil(np.log10(max(first / goal, 1.0)))))]
 
 
 def _conditions(parts: Partition, axis: int, boundary: Boundary) -> dict[str, Condition]:

@@ -7,10 +7,9 @@ processes as it is, so it holds no more than what states it.
 from __future__ import annotations
 
 import hashlib
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 from jumpnet.solution.quantities import added_energy
 from jumpnet.solving import solve
+from jumpnet.studies.fingerprint import fingerprint
 from jumpnet.studies.nonlinear import solve_nonlinear
 from jumpnet.studies.nonlinear_problem import NonlinearProblem
 
@@ -79,16 +79,7 @@ class Stated(Family):
 
     @property
     def key(self) -> str:
-        if isinstance(self.source, NonlinearProblem):
-            given = [_text(getattr(self.source, one.name)) for one in fields(self.source) if one.name != "partition"]
-            source = repr((self.source.partition.spec() or self.source.partition, given))
-        elif isinstance(self.source, Problem):
-            spec = self.source.spec()
-            source = repr({**spec, "missing": [_text(self.source.given.get(name)) for name in ("A", "lam", "f")]})
-        else:
-            source = _text(self.source)
-        wanted = {name: _text(one) if callable(one) else repr(one) for name, one in self.quantities.items()}
-        return digest(source, repr(wanted), repr(sorted(self.options.items())))
+        return digest(fingerprint((self.source, self.quantities, self.options)))
 
 
 def family_of(given: Any, quantities: Mapping[str, Quantity] | None, options: Mapping[str, Any]) -> Family:
@@ -174,16 +165,6 @@ def digest(*texts: str) -> str:
     from jumpnet import __version__
 
     return hashlib.sha256("\0".join((__version__, *texts)).encode()).hexdigest()[:24]
-
-
-def _text(function: Any) -> str:
-    """The source of a function where it can be had, else its name; of anything else what it prints."""
-    if function is None or not callable(function):
-        return repr(function)
-    try:
-        return inspect.getsource(function)
-    except (OSError, TypeError):
-        return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', repr(function))}"
 
 
 def checked_values(given: Any, what: str) -> np.ndarray:

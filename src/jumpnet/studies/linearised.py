@@ -134,6 +134,11 @@ class _StateTensor(TensorField):
         by_x, by_u = self.tensor.slopes(x, self.state.value(x, self.piece))
         return by_x + np.einsum("nij,ni->nj", by_u, slope)
 
+    def drift(self, x: Array) -> Array:
+        """A_u grad u0."""
+        by_u = self.tensor.slopes(x, self.state.value(x, self.piece))[1]
+        return np.einsum("nij,nj->ni", by_u, self.state.gradient(x, self.piece))
+
     @property
     def is_constant(self) -> bool:
         return False

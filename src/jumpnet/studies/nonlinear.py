@@ -33,14 +33,16 @@ from jumpnet.engines.budget import Budget, checked_limit
 from jumpnet.engines.goal import Goal, checked_goal
 from jumpnet.engines.network import Network
 from jumpnet.engines.protocol import Request
-from jumpnet.errors import JumpnetWarning, ModelError, ProblemError
+from jumpnet.errors import JumpnetError, JumpnetWarning, ModelError, ProblemError
 from jumpnet.fields import scalar_field
 from jumpnet.optim import Status
 from jumpnet.problem import inputs
+from jumpnet.problem.resolution import surveyed_as
 from jumpnet.solution import Solution
 from jumpnet.solving import solve
 from jumpnet.solving.methods import Method, resolved
 from jumpnet.solving.verify import verified
+from jumpnet.studies.continuity import jumps
 from jumpnet.studies.linearised import linearised
 from jumpnet.studies.mixing import Mixing
 from jumpnet.studies.nonlinear_problem import NonlinearProblem
@@ -58,8 +60,12 @@ GROWN, HALVINGS = 1.5, 6
 SLOW, ROUNDING = 0.95, 1e-13
 # Seconds that a linear problem is given at least.
 SHORTEST = 1.0
+# After a step below this part of the variation of u, linear problems are not surveyed again; the last one is.
+ALIKE = 0.1
 # Points at which steps are measured.
 POINTS = 2000
+# What a linear problem about a state that makes no sense may end with, besides a refusal.
+FAILURES = (ArithmeticError, ValueError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -133,6 +139,8 @@ def solve_nonlinear(
             raise ModelError("a network is not trained by continuation; leave continuation= or method= out.")
         request = Request(goal, int(seed), Budget(checked_limit(time_limit)), progress or False)
         about, found = trained(problem, state, asked, request)
+        if found_jumps := jumps(problem, found):
+            return found.because(*found_jumps, status=Status.UNRESOLVED, estimate=np.nan)
         return verified(about, found, goal, verify, needed=True)
     options = {"method": asked, "seed": seed, "progress": progress is True}
     name, values = continuation or ("", [None])
@@ -160,6 +168,7 @@ class _Run:
     budget: Budget
     progress: Callable[[int, float], None] | None
 
+    @np.errstate(all="ignore")
     def iterated(self, state: State, rough: bool = False) -> tuple[Solution, Iteration]:
         """The solution of the last linear problem, and the steps; with `rough`, to three digits only."""
         parts = inputs.partition(self.problem.partition)
@@ -172,16 +181,20 @@ class _Run:
             last = steps[-1] if steps else 1.0
             inner = max(SOLVED * self.goal.tol, min(COARSE, WAY * last**2 if last < 1 else COARSE))
             try:
-                found = self._solved(state, inner)
-            except (ProblemError, np.linalg.LinAlgError) as refused:
+                found = self._solved(state, inner, found if steps and steps[-1] < ALIKE else None)
+            except FAILURES as refused:
                 if found is None:
-                    raise ProblemError(f"about the start, {refused} Give another start=, or a continuation=.") from None
-                return found, Iteration(tuple(steps), refused=str(refused))
+                    raise ProblemError(
+                        f"about the start, {_told(refused)} Give another start=, or a continuation=."
+                    ) from None
+                return found, Iteration(tuple(steps), refused=_told(refused))
             if found.status is Status.INTERRUPTED:
                 return found, Iteration(tuple(steps))
             after = found(x, piece)
             size = max(float(np.std(after)), 1e-300)
             step = float(np.sqrt(np.mean((after - before) ** 2))) / size
+            if not np.isfinite(step):
+                return found, Iteration((*steps, step), refused="u is not finite.")
             if steps and step > GROWN * steps[-1] and share > 2.0**-HALVINGS and len(steps) > 1:
                 share /= 2
                 if mixing is not None:
@@ -203,17 +216,22 @@ class _Run:
         assert found is not None
         return found, Iteration(tuple(steps))
 
-    def _solved(self, state: State, tol: float) -> Solution:
+    def _solved(self, state: State, tol: float, alike: Solution | None) -> Solution:
+        """The solution of the linear problem about a state, whose data are like those of another one."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", JumpnetWarning)  # what is said of the last one is said of the whole
+            warnings.simplefilter("ignore", RuntimeWarning)  # a state that runs away overflows
             limit = max(self.budget.left, SHORTEST) if np.isfinite(self.budget.limit) else None
-            return solve(linearised(self.problem, state), tol=tol, verify=False, time_limit=limit, **self.options)
+            about = linearised(self.problem, state)
+            if alike is not None and alike.problem is not None:
+                surveyed_as(about, alike.problem)  # and the mesh, which depends on it, is kept
+            return solve(about, tol=tol, verify=False, time_limit=limit, **self.options)
 
     def judged(self, found: Solution, steps: Iteration, verify: bool) -> Solution:
         """The solution with the problem linearised about it, judged; the estimate with what the iteration leaves."""
         try:
             about = linearised(self.problem, State([(1.0, found)]))
-        except ProblemError:
+        except JumpnetError:
             about = found.problem  # about the state before; that the iteration did not converge is said below
         assert about is not None
         whole = found.with_problem(about).with_diagnostics(nonlinear=tuple(float(step) for step in steps.steps))
@@ -225,12 +243,16 @@ class _Run:
             reason = f"the iteration did not converge: {size}{refused}"
             ended = Status.TIME_LIMIT if self.budget.left == 0.0 else Status.STALLED
             return whole.because(reason, status=ended, estimate=np.nan)
+        if found_jumps := jumps(self.problem, found):
+            return whole.because(*found_jumps, status=Status.UNRESOLVED, estimate=np.nan)
         if verify:
             whole = verified(about, whole, self.goal, True, needed=True)
         parts = about.partition
         x, piece = parts.sample_interior(POINTS, seed=[0, int(Stream.TEST), 9], method="even")
         values = found(x, piece)
-        estimate = whole.estimate * steps.amplification + steps.left
+        known = whole.verdict is not None and whole.verdict.decided and not self.problem.laws.R and about.mean is None
+        # The judge knows how A changes with u, but not how R does.
+        estimate = whole.estimate * (1.0 if known else steps.amplification) + steps.left
         status, enough = whole.status, self.goal.of(values)
         if status in (Status.CONVERGED, Status.REFUTED) and np.isfinite(estimate):
             status = Status.CONVERGED if estimate <= enough else Status.REFUTED
@@ -247,6 +269,13 @@ def _ended(steps: Sequence[float], size: float, mixing: Mixing | None) -> Iterat
         return Iteration(tuple(steps))
     left = steps[-1] * size * contraction / (1 - contraction)
     return Iteration(tuple(steps), left, 1 / (1 - min(contraction, 0.5)))
+
+
+def _told(failure: Exception) -> str:
+    """Why there is no next linear problem, as a sentence."""
+    if isinstance(failure, JumpnetError):
+        return str(failure)
+    return f"the linear problem cannot be solved ({type(failure).__name__}: {failure})."
 
 
 def _at(state: State, x: Array, piece: Array) -> Array:

@@ -6,12 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
+from scipy.spatial import KDTree
 
-from jumpnet.errors import ModelError
+from jumpnet.errors import ModelError, SolutionError
 from jumpnet.fields import Field
+from jumpnet.problem import inputs
 from jumpnet.solution import Solution
 
 Array = Float[np.ndarray, "..."]
+# Points of the pieces among which those near others are found.
+POINTS = 2000
 
 
 class State:
@@ -42,8 +46,7 @@ class State:
         if self.fields:
             one = self.fields[piece]
             return one.gradient(x) if slope else one.value(x)
-        parts = [factor * (one.grad(x, piece) if slope else one(x, piece)) for factor, one in self.terms]
-        return np.sum(parts, axis=0)
+        return np.sum([factor * _of(one, x, piece, slope) for factor, one in self.terms], axis=0)
 
     def blended(self, new: Solution, share: float) -> State:
         """This state moved by a share of the way to a solution."""
@@ -52,3 +55,22 @@ class State:
         if self.fields:
             raise ModelError("the first step does not converge; give another start=, or a continuation=.")
         return State([*((factor * (1 - share), one) for factor, one in self.terms), (share, new)])
+
+
+def _of(solution: Solution, x: Array, piece: int, slope: bool) -> Array:
+    """Values or gradients of a solution.
+
+    Surveys of data look at boxes about pieces. Finite elements are not known beyond their piece: there the values of
+    points in it nearby are taken.
+    """
+    ask = solution.grad if slope else solution
+    try:
+        return ask(x, piece)
+    except SolutionError:
+        parts = inputs.partition(solution.partition)
+        beyond = parts.label(x) != piece
+        inside, labels = parts.sample_interior(POINTS, seed=0, minimum=POINTS // 10)
+        inside = inside[labels == piece]
+        near = np.array(x, float)
+        near[beyond] = inside[KDTree(inside).query(x[beyond])[1]]
+        return ask(near, piece)

@@ -10,6 +10,7 @@ from scipy.special import iv
 
 import jumpnet as jn
 from jumpnet.engines.budget import Budget
+from jumpnet.engines.fem.marking import Indicators
 from jumpnet.optim import Status
 
 pytest.importorskip("ngsolve")
@@ -34,6 +35,15 @@ def test_elements_are_cut_where_there_is_a_layer():
     middle = mesh.points(np.full((1, 2), 1 / 3))[:, 0]
     rim = np.linalg.norm(middle, axis=1) > 0.9
     assert mesh.size[rim].mean() < 0.5 * mesh.size[~rim].mean()
+
+
+def test_bulk_is_the_part_of_the_error_that_is_marked():
+    indicators = Indicators(np.sqrt([1.0, 4.0, 3.0, 2.0]), np.ones(4))
+    assert indicators.marked(0.35).tolist() == [False, True, False, False]
+    assert indicators.marked(0.65).tolist() == [False, True, True, False]
+    assert indicators.marked(1.0).all()
+    with pytest.raises(jn.ModelError, match="bulk is 0"):
+        jn.FEM(bulk=0)
 
 
 def test_a_time_limit_brings_what_there_is():

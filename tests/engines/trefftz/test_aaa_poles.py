@@ -5,7 +5,7 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.engines.trefftz.enrichments.aaa_poles import near_poles, poles_beyond
-from jumpnet.engines.trefftz.enrichments.multipoles import _beyond
+from jumpnet.engines.trefftz.enrichments.multipoles import _outside_piece
 from jumpnet.engines.trefftz.spaces import first_space
 from jumpnet.geometry.shape import Shape
 from jumpnet.geometry.walls.rings import rings_of
@@ -104,4 +104,4 @@ def test_images_in_a_star_lie_in_it_or_are_left_out() -> None:
     problem = jn.Problem(jn.Partition(SQUARE, [*stars, jn.Disk((-0.4, 0.4), 0.3)]), A=[1.0, 10.0, 10.0, 10.0])
     for block in first_space(problem).blocks:
         if block.pole and block.pieces != (-1,):
-            assert _beyond(problem.partition, block)
+            assert _outside_piece(problem.partition, block)

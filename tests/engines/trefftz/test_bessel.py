@@ -8,9 +8,9 @@ from scipy.special import kve
 
 import jumpnet as jn
 from jumpnet.engines.trefftz.enrichments.bessel import bessel_blocks
-from jumpnet.models.bessel import Bessel
 from jumpnet.models.families import family_from_spec, family_spec
-from jumpnet.models.spherical_bessel import SphericalBessel
+from jumpnet.models.families.bessel import Bessel
+from jumpnet.models.families.spherical_bessel import SphericalBessel
 from jumpnet.rows import Sites
 
 RADIUS, INSIDE = 0.4, 3.0

@@ -8,7 +8,7 @@ import jumpnet as jn
 from jumpnet.engines.trefftz.enrichments.corners import corner_blocks
 from jumpnet.engines.trefftz.operator_type import operator_types
 from jumpnet.engines.trefftz.spaces import first_space
-from jumpnet.models.wedges import BranchCutPotential, Wedge
+from jumpnet.models.families.wedges import BranchCutPotential, Wedge
 
 SQUARE = jn.Box((-1, -1), (1, 1))
 L_SHAPE = jn.Polygon([(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)])

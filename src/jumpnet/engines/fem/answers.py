@@ -12,7 +12,7 @@ from jumpnet.solution import Diagnostics, Representation, Solution, Statement
 
 
 def as_solution(problem: Problem, functions: Sequence[Family], diagnostics: Diagnostics) -> Solution:
-    """The functions of the pieces as a solution."""
+    """The solution made of one function for each piece."""
     shape = (problem.partition.size, problem.dim)
     identity = Box(np.zeros(shape), np.ones(shape))
     network = Frozen(tuple(Features(((identity, function),)) for function in functions))

@@ -1,8 +1,9 @@
-"""Elements in the plane and in space: solve, compare with the space before, refine, until the difference will do.
+"""The adaptive loop of finite elements in the plane and in space: solve, compare with the last space, refine.
 
-The error is sought as that of an answer that is zero but for the fields of point sources: the same equations as the
-judge solves. Meshes are graded geometrically towards singular points and edges. In the plane elements are cut, or all
-orders raised, by what each element lacks (marking.py); in space orders rise first, then elements are cut.
+The equations are the judge's, for the error of the answer zero (plus the fields of point sources): that error is the
+solution. Meshes are graded geometrically towards singular points and edges. In the plane either elements are bisected
+or all orders are raised, as the error indicators say (marking.py); in space orders rise first, then elements are
+bisected.
 """
 
 import time
@@ -15,6 +16,7 @@ from jaxtyping import Bool, Float
 from jumpnet.engines.fem.answers import as_solution
 from jumpnet.engines.fem.marking import indicators
 from jumpnet.engines.fem.options import FEM
+from jumpnet.errors import ModelError, SolutionError
 from jumpnet.fe.assembly import Contact, Outer, surface_load
 from jumpnet.fe.features import FieldFunction
 from jumpnet.fe.mesh import Mesh
@@ -23,7 +25,8 @@ from jumpnet.fe.meshing.edges import graded_edges
 from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.fe.meshing.fitting import fitted
 from jumpnet.fe.small import least_eigenvalue
-from jumpnet.fe.space import Space
+from jumpnet.fe.space import Space, memory_of
+from jumpnet.guard.memory import too_much
 from jumpnet.judge.adaptivity import MOST_LAYERS, graded_vertices
 from jumpnet.judge.defects import Elements, Sources, coefficients, on_surfaces
 from jumpnet.judge.edges import singular_edges
@@ -32,46 +35,53 @@ from jumpnet.optim import Record, Status
 from jumpnet.problem import Problem
 from jumpnet.solution import Diagnostics, MeshSize, Solution
 
-# Elements along the longest side of the domain at first.
+# Elements along the longest side of the domain in the first mesh (heuristic).
 ACROSS = {2: 12, 3: 6}
-# The order of curved faces. In space refinements keep the geometry of the first mesh; in the plane nodes are moved.
+# The order of curved faces. In space, refined meshes keep the geometry of the first one; in the plane nodes are moved.
 CURVED = {2: 8, 3: 4}
-# Layers of elements towards singular points at first; half as many more with each space.
+# Elements to a square or cube of their size, about.
+SIMPLICES = {2: 2.3, 3: 8.5}
+# Layers of elements towards singular points in the first mesh; each further space has half as many more.
 LAYERS = 4
-# The same towards singular edges in space, one more with each space; none where there are more elements already: flat
-# elements take more iterations. A brick of k = 10: the last difference is 4.3e-4 with one layer
+# The same towards singular edges in space, one more with each space; none in meshes with more elements than
+# MOST_GRADED, as flat elements need more iterations. A brick with k = 10: the last difference is 4.3e-4 with one layer
 # (order 4, 40,489 unknowns), 6.0e-4 with none (order 5, 42,993).
 LAYERS_AT_EDGES, MOST_GRADED = 1, 3000
-# Where there are more singular points (images), one layer has to do instead.
+# With more singular points than this (images) there is one layer only, to bound the number of elements (heuristic).
 MANY = 40
-# Orders: the first, the one up to which no elements are cut, the highest, and how far apart they are.
-FIRST, ENOUGH, MOST, STEP = 2, {2: 4, 3: 5}, {2: 8, 3: 5}, {2: 2, 3: 1}
-# Radians of a wave for each degree of an element, at most, in the first space (heuristic), and its highest order.
+# Orders: the first, the one up to which no elements are bisected, the highest, and the step between them.
+FIRST, ENOUGH, MOST, STEP = 2, {2: 4, 3: 5}, {2: 8, 3: 6}, {2: 2, 3: 1}
+# Waves (lam < 0): at most this many radians per degree of an element in the first space (heuristic), and its highest
+# order.
 PER_DEGREE, MOST_WAVES = 0.6, {2: 10, 3: 5}
-# The power of the number of unknowns by which the next space is expected to take longer.
+# The part of all elements that may be marked: in space each becomes eight, and its neighbours are cut too (heuristic).
+PART_MARKED = {2: 1.0, 3: 0.15}
+# The time of a space is expected to grow with this power of the number of unknowns.
 GROWTH = {2: 1.3, 3: 1.3}
-# Differences that fall by more than this from space to space are not taken at their word (heuristic).
+# The rate at which differences fall is taken to be at least this, also if the last two fell faster (heuristic).
 LEAST_RATE = 0.1
-# Of the first difference, which has none before it, so much counts (heuristic; the judge has the last word).
+# The rate that is assumed for the first difference, which has none before it (heuristic; the judge decides).
 FIRST_RATE = 0.3
 # Gauss points in each direction beyond the order: with one, a source of width 0.01 has 40 times the error of three.
 # In space there are as many as that number cubed, and one more for a tenth of the time.
 GAUSS = {2: 3, 3: 1}
-# Each makes what a penalty leaves smaller by a factor of 1e5.
+# Corrections of the penalty's consistency error: each reduces it by a factor of 1e5.
 CORRECTIONS = 2
-# Spaces whose difference is not below this part of the one before make no progress; so many of them end the search.
+# Of the load: where the iterations of a solve end, which corrections continue, and where those of corrections end.
+ITERATED, CORRECTED = 1e-9, 1e-6
+# A difference above the part SLOW of the one before is no progress; PATIENCE such spaces in a row end the loop.
 SLOW, PATIENCE = 0.7, 3
 
 
-# Told of every space: its record, whose loss is the square of the estimated error over the variation; and the same.
+# Called after every space with its record, whose loss is the squared estimated error over the variation, and that loss.
 Report = Callable[[Record, float], None]
-# The largest root mean square error that will do, for a solution of a given variation and size.
+# The largest root mean square error that meets the tolerance, for a solution of a given variation and size.
 Enough = Callable[[float, float], float]
 
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """A solved space: the answer, its size, its variation, and how much it differs from the stage before."""
+    """A solved space: the answer, its size, its variation, and its difference from the stage before."""
 
     level: Level
     size: float
@@ -80,27 +90,30 @@ class Stage:
 
 
 class Refinement:
-    """The spaces of a problem, solved one after the other; it can go on where it was left."""
+    """The sequence of spaces of a problem; it can be continued where it ended."""
 
     def __init__(self, problem: Problem, options: FEM, seconds: float = np.inf, report: Report | None = None):
         self._report = report
         self.problem, self._options, self._seconds, self._began = problem, options, seconds, time.perf_counter()
+        _in_memory(problem, options)
         first = first_mesh(problem, _size(problem, options, ACROSS[problem.dim]), CURVED[problem.dim], seconds)
         self._meshes = Refined(problem, first)
         self._order = options.order or _first_order(problem, self._meshes.mesh)
         self._stages: list[Stage] = []
+        self._reasons: tuple[str, ...] = ()
         self._idle = 0
         self._last = 0.0  # seconds of the last space
 
     def until(self, enough: Enough) -> Solution:
-        """The solution in the next space whose difference from the one before shows that its error will do."""
+        """The solution in the first further space whose estimated error meets the tolerance, else in the last."""
         try:
             status = self._search(enough)
         except KeyboardInterrupt:
             if not self._stages:
                 raise
             status = Status.INTERRUPTED
-        return _as_solution(self.problem, self._stages[-1], status, _estimate(self._stages), self._spent)
+        found = _as_solution(self.problem, self._stages[-1], status, _estimate(self._stages), self._spent)
+        return found.with_diagnostics(reasons=self._reasons) if self._reasons else found
 
     def _search(self, enough: Enough) -> Status:
         while (status := self._next()) is None:
@@ -117,11 +130,22 @@ class Refinement:
         return status
 
     def _next(self) -> Status | None:
-        """Solve in the next space; if there is none, say why."""
+        """Solve in the next space; the status that ends the loop if there is none."""
         if self._stages and not self._refine():
             return Status.STEP_LIMIT
         space = Space(self._meshes.mesh, self._order)
-        if self._stages and space.size > self._options.most(self.problem.dim):
+        if space.size > (most := self._options.most(self.problem.dim)):
+            if self._stages:
+                return Status.STEP_LIMIT
+            if self._options.order is None and self._order > FIRST:
+                raise ModelError(
+                    f"the first space of finite elements that resolves waves (lam < 0) has {space.size} unknowns, more "
+                    f"than the {most} allowed; raise the limit by jn.FEM(unknowns=...)."
+                )
+        if lacking := too_much(space.memory):
+            if not self._stages:
+                raise _refused(len(space.mesh), space.order, lacking)
+            self._reasons = (f"the next space needs about {lacking}.",)
             return Status.STEP_LIMIT
         if self._stages and not self._in_time(space):
             return Status.TIME_LIMIT
@@ -133,12 +157,13 @@ class Refinement:
         return Status.STALLED if self._idle > PATIENCE else None
 
     def _refine(self) -> bool:
-        """Raise the order or cut elements, whatever promises more; False where all is given."""
+        """Raise the order or bisect elements, whichever promises more; False if order and size are given."""
         options, dim = self._options, self.problem.dim
         if options.order is not None and options.size is not None:
             return False
         top = MOST[dim]
-        found = None if dim == 3 else indicators(self._stages[-1].level)
+        early = dim == 3 and self._order < ENOUGH[dim]
+        found = None if early else indicators(self._stages[-1].level)
         rising = self._order < ENOUGH[dim] or (self._order < top and found is not None and found.analytic)
         if options.order is None and (rising or options.size is not None):
             self._order += STEP[dim]
@@ -146,7 +171,8 @@ class Refinement:
                 self._meshes.deepen()
                 return True
             return False
-        self._meshes.refine((found or indicators(self._stages[-1].level)).marked())
+        marked = (found or indicators(self._stages[-1].level)).marked(self._options.bulk, PART_MARKED[dim])
+        self._meshes.refine(marked)
         return True
 
     @property
@@ -154,13 +180,13 @@ class Refinement:
         return time.perf_counter() - self._began
 
     def _in_time(self, space: Space) -> bool:
-        """Whether a space is likely to be solved before time is out, by what the last one took (without meshing)."""
+        """Whether a space is likely to be solved in time, from the time of the last one (without meshing)."""
         more = (space.size / self._stages[-1].level.space.size) ** GROWTH[space.mesh.dim]
         return self._spent + more * self._last <= self._seconds
 
 
 class Refined:
-    """The mesh of a problem: graded towards singular points, cut where it is told to."""
+    """The mesh of a problem: graded towards singular points, bisected where elements are marked."""
 
     def __init__(self, problem: Problem, first: Mesh):
         self._problem, self.mesh, self._vertices, self._layers = problem, first, [], 0
@@ -186,7 +212,7 @@ class Refined:
             self.mesh, self._layers = graded_edges(self.mesh, vertices, 1), self._layers + 1
 
     def deepen(self) -> None:
-        """No cuts, but more layers of elements towards singular points and edges."""
+        """Add layers of elements towards singular points and edges, without bisections."""
         if self.mesh.dim == 3 and self._layers:
             self.mesh = self.mesh.as_origin()
             self._grade_edges(1)
@@ -195,7 +221,7 @@ class Refined:
             self.grade()
 
     def refine(self, marked: Bool[np.ndarray, " m"]) -> None:
-        """Cut marked elements, but for those at singular points, towards which there are more layers instead."""
+        """Bisect marked elements, except those at singular points, which get more layers instead."""
         self.mesh = self.mesh.as_origin()
         if self.mesh.dim == 3:
             edges = singular_edges(self._problem, self.mesh) if self._layers else np.empty(0, int)
@@ -213,6 +239,23 @@ class Refined:
 def _size(problem: Problem, options: FEM, across: int) -> float:
     lower, upper = problem.partition.bounds
     return options.size or float(np.max(upper - lower)) / across
+
+
+def _in_memory(problem: Problem, options: FEM) -> None:
+    """SolutionError where elements of the size that was given would need more memory than there is."""
+    if options.size is None:
+        return
+    lower, upper = problem.partition.bounds
+    elements = SIMPLICES[problem.dim] * float(np.prod((upper - lower) / options.size))
+    order = options.order or FIRST
+    if lacking := too_much(memory_of(elements, problem.dim, order)):
+        raise _refused(round(elements), order, lacking)
+
+
+def _refused(elements: int, order: int, lacking: str) -> SolutionError:
+    return SolutionError(
+        f"{elements} elements of order {order} need about {lacking}; choose larger elements or a lower order (jn.FEM)."
+    )
 
 
 def _first_order(problem: Problem, mesh: Mesh) -> int:
@@ -233,7 +276,8 @@ def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
     Values on the boundary and at interfaces are met by a penalty, up to 1e-5; corrections take that to rounding.
     """
     answer = Sources.of(problem)
-    level = solved(problem, space, answer, None if problem.mean is None else 0.0, space.order + GAUSS[problem.dim])
+    mean, count = None if problem.mean is None else 0.0, space.order + GAUSS[problem.dim]
+    level = solved(problem, space, answer, mean, count, ITERATED)
     level = _corrected(problem, level, answer)
     e = level.sampled()
     whole = sum(level.integrals(np.ones_like(e)))
@@ -244,17 +288,19 @@ def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
 
 
 def _corrected(problem: Problem, level: Level, beside: Sources) -> Level:
-    """Without a part of 1e-5 that the penalty has left: the error is solved for with the same factors, twice."""
+    """The level without the penalty's consistency error of 1e-5, which is solved for with the same factors."""
     total = np.zeros(level.space.size)
+    system = level.system
     for _ in range(CORRECTIONS):
         load = _left_on_faces(problem, level, beside) - total
-        more = level.system.solve(load) if problem.mean is None else up_to_a_constant(level.system, load, 0.0)
+        rest = load + system.left(system.load + total, level.unknowns)
+        more = system.solve(rest, CORRECTED) if problem.mean is None else up_to_a_constant(system, rest, 0.0, CORRECTED)
         level, total = replace(level, unknowns=level.unknowns + more), total + load
     return level
 
 
 def _left_on_faces(problem: Problem, level: Level, beside: Sources) -> Float[np.ndarray, " unknowns"]:
-    """The weak residual of a solution of penalised equations: what they leave inside elements, they lack on faces."""
+    """The weak residual of a solution of the penalised equations on the faces where values are given."""
     mesh = level.space.mesh
     contact, outer = level.defects.contact, level.defects.outer
     answer = Elements(level.field, beside if problem.sources else None)
@@ -280,7 +326,7 @@ def _estimate(stages: list[Stage]) -> float:
 
 def _as_solution(problem: Problem, stage: Stage, status: Status, estimate: float, seconds: float) -> Solution:
     space = stage.level.space
-    mesh = replace(space.mesh, origin=None)  # what it was made of has served its purpose
+    mesh = replace(space.mesh, origin=None)  # the data it was made from are not needed any more
     field = replace(stage.level.field, mesh=mesh)
     functions = [FieldFunction(field, piece, problem.dim) for piece in range(problem.partition.size)]
     method = f"finite elements of order {space.order}, {len(mesh)} elements, {space.size} unknowns"

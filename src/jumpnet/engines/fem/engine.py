@@ -1,4 +1,4 @@
-"""The finite-element engine: any problem in one to three dimensions, refined until the error will do."""
+"""The finite-element engine: any problem in one to three dimensions, refined until the tolerance is met."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -21,9 +21,9 @@ from jumpnet.optim import Status
 from jumpnet.problem import Problem
 from jumpnet.solution import Diagnostics, MeshSize, Solution
 
-# Where the judge does not agree with the elements' own estimate, this part of the error is aimed at, so many times.
+# If the judge refutes an answer, the loop goes on for the part AIMED of the last error; at most ROUNDS answers.
 AIMED, ROUNDS = 0.1, 4
-# Spaces that a bar of progress is made for.
+# The length of the progress bar, in spaces.
 MOST_SPACES = 12
 
 
@@ -69,7 +69,7 @@ def _accepted(problem: Problem, improve: Callable[[Enough], Solution], request: 
 
 
 def _part_of(request: Request, part: float, variation: float, size: float) -> float:
-    """A part of the error that is asked for."""
+    """A part of the largest error that meets the tolerance."""
     return part * request.goal.of_size(variation, size)
 
 
@@ -81,11 +81,11 @@ def solve_fem(
     seconds: float = np.inf,
     report: Report | None = None,
 ) -> Callable[[Enough], Solution]:
-    """A function that solves a problem by finite elements: better with every call, for an error that will do.
+    """A function that solves a problem by finite elements until a given error is met; each call goes on from the last.
 
-    That is given as a function of the variation of the solution (root mean square deviation from its mean) and of its
-    root mean square. On the line, `tol` is what counts, relative to the variation. GeometryError where no mesh can be
-    made. `report` is called with a record after each space. Ctrl-C ends with the best so far.
+    The error is given as a function of the variation of the solution (root mean square deviation from its mean) and of
+    its root mean square. On the line, `tol` is what counts, relative to the variation. GeometryError where no mesh can
+    be made. `report` is called with a record after each space. Ctrl-C ends with the best so far.
     """
     if problem.dim > 1:
         return Refinement(problem, options, seconds, report).until

@@ -1,7 +1,7 @@
-"""Where to refine, and how: by the highest modes of the solution in each element.
+"""Error indicators for hp-refinement: the highest modes of the solution in each element.
 
-What an element lacks beyond its degree is about as large as its modes of the highest two degrees. Where those are much
-smaller than the two degrees before, more degrees help; elsewhere smaller elements do.
+The error of an element is about as large as its modes of the highest two degrees. Where these are much smaller than the
+modes of the two degrees before, a higher degree helps; elsewhere smaller elements do.
 """
 
 from dataclasses import dataclass
@@ -11,30 +11,29 @@ from jaxtyping import Bool, Float
 
 from jumpnet.judge.level import Level
 
-# The part of the squared indicators that the marked elements have together (Doerfler).
-BULK = 0.9
-# Modes that fall by more than this factor over two degrees: the solution is analytic there, and more degrees will do.
+# Where modes fall by more than this factor over two degrees, the solution counts as analytic (heuristic).
 ANALYTIC = 0.25
 
 
 @dataclass(frozen=True, eq=False)
 class Indicators:
-    """Of each element: the energy norm of its highest modes, and how much smaller they are than those before."""
+    """For each element: the energy norm of its highest modes, and its ratio to that of the two degrees before."""
 
     size: Float[np.ndarray, " m"]
     decay: Float[np.ndarray, " m"]
 
-    def marked(self) -> Bool[np.ndarray, " m"]:
-        """The fewest elements that have most of the error."""
+    def marked(self, bulk: float, most: float = 1.0) -> Bool[np.ndarray, " m"]:
+        """The fewest elements that hold a part of the squared error (Doerfler marking), at most a part of all."""
         order = np.argsort(self.size)[::-1]
         total = np.cumsum(self.size[order] ** 2)
         found = np.zeros(len(order), bool)
-        found[order[: int(np.searchsorted(total, BULK * total[-1])) + 1]] = True
+        count = int(np.searchsorted(total, bulk * total[-1])) + 1
+        found[order[: min(count, int(np.ceil(most * len(order))))]] = True
         return found
 
     @property
     def analytic(self) -> bool:
-        """Whether most of the error is where more degrees will do."""
+        """Whether most of the error is where the solution is analytic, so that the degree should rise."""
         square = self.size**2
         return bool(square[self.decay < ANALYTIC].sum() >= 0.5 * square.sum())
 

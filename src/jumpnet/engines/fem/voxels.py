@@ -7,10 +7,15 @@ import numpy as np
 
 from jumpnet.engines.fem.answers import as_solution
 from jumpnet.engines.protocol import Request
+from jumpnet.errors import SolutionError
 from jumpnet.fe.voxel import VoxelFunction, solve_voxels, voxels_refused
+from jumpnet.guard.memory import too_much
 from jumpnet.optim import Status
 from jumpnet.problem import Problem
 from jumpnet.solution import Diagnostics, MeshSize, Solution
+
+# Of memory for each voxel, the judge included: 1.9 GB for 128^3.
+BYTES = 900
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,10 @@ def voxel_solution(problem: Problem) -> Solution:
     began, image = time.perf_counter(), problem.partition.image
     assert image is not None
     cells = image.cells
+    if lacking := too_much(BYTES * cells.pieces.size):
+        raise SolutionError(
+            f"{cells.pieces.size} voxels need about {lacking}; solve a coarser volume (Partition.coarsened)."
+        )
     field = solve_voxels(problem, cells.pieces, cells.origin, cells.size)
     sizes = " x ".join(map(str, cells.pieces.shape))
     functions = [VoxelFunction(field, piece) for piece in range(problem.partition.size)]

@@ -1,9 +1,9 @@
 """Checkpoints: a training written to disk every few seconds, and continued from there bit for bit.
 
 A training is a sequence of legs: the short runs of the random starts, then the long ones. The file holds, for every
-seed, the legs that have ended and the one under way. To resume, a training runs as if from the beginning: legs that
-have ended are answered from the file, the one under way goes on from where it was written, and whatever is decided
-between them is decided again, in the same way.
+seed, the finished legs and the unfinished one. A resumed training runs as if from the beginning: results of finished
+legs are read from the file, the unfinished leg continues from its last state, and decisions between legs are made
+again, with the same outcome.
 """
 
 import hashlib
@@ -31,9 +31,9 @@ from jumpnet.rows import Rows
 from jumpnet.solution.files import CHECKPOINT, NONSENSE, damaged, file_path, read, write
 
 FORMAT = 1
-# Seconds between two writings; a leg's end is written too.
+# Seconds between two writes; the end of a leg is written too.
 EVERY = 10.0
-MOST_STEPS = 10**9  # of a leg; more is not meant seriously
+MOST_STEPS = 10**9  # the most steps of a leg that a file may state
 
 Fingerprint = dict[str, str]
 
@@ -64,7 +64,7 @@ class Run:
         gives_way: bool = False,
         progress: Progress | None = None,
     ) -> tuple[Result, Packed]:
-        """The next leg: answered from the checkpoint, gone on with, or begun."""
+        """The next leg: read from the checkpoint, continued, or begun."""
         self._at += 1
         if self._at < len(self._legs):
             leg, status = self._legs[self._at].leg, self._legs[self._at].status
@@ -101,7 +101,7 @@ class Checkpoint:
         self._try_folder()
 
     def run(self, seed: int, fingerprint: Fingerprint) -> Run:
-        """The training of one seed, begun or gone on with; refused if what is in the file belongs to another one."""
+        """The training of one seed, begun or continued; refused if the file belongs to another training."""
         kept = self._fingerprints.setdefault(seed, fingerprint)
         if kept != fingerprint:
             other = ", ".join(name for name in fingerprint if fingerprint[name] != kept.get(name))
@@ -115,7 +115,7 @@ class Checkpoint:
         )
 
     def _try_folder(self) -> None:
-        """Refuse a place that cannot be written to before any work is done."""
+        """Refuse a path that cannot be written to, before any work is done."""
         try:
             check_writable(self._path)
         except (OSError, ValueError) as problem:  # ValueError: no name, or a null character in it
@@ -183,7 +183,7 @@ class Checkpoint:
 def fingerprint(
     rows: Sequence[Rows], networks: Sequence[Network], atlases: Sequence[Atlas], optimizer: Optimizer, starts: int
 ) -> Fingerprint:
-    """What a training depends on beside its seed; two of the same fingerprint make the same steps."""
+    """A hash of all that a training depends on except its seed: equal fingerprints mean equal steps."""
     from jumpnet import __version__
 
     equations = hashlib.sha256()
@@ -227,7 +227,7 @@ def _check(leg: Leg, system: LeastSquares) -> None:
 
 
 def _kept(numbers: Mapping[str, Any], prefix: str, arrays: Mapping[str, np.ndarray]) -> Kept:
-    """A leg, every entry of which is what it should be."""
+    """A leg read from the file, with every entry checked."""
     start = f"{prefix}state/"
     state = Packed({name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)})
     if any(state.arrays[name].shape != () for name in ("best_loss", "steps")):

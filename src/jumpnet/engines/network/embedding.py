@@ -1,4 +1,4 @@
-"""How long a label has to be: `CategoricalEmbedding(dim="auto")` begins short and grows where that does not suffice."""
+"""`CategoricalEmbedding(dim="auto")`: the dimension begins small and doubles if the training does not converge."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,12 +9,12 @@ from jumpnet.models import CategoricalEmbedding, Model, suggested_dim
 from jumpnet.optim import Status
 from jumpnet.solution import Solution
 
-# Each attempt is a whole training; the label is doubled this many times at most.
+# The most doublings of the dimension; each attempt is a whole training (heuristic).
 MOST_DOUBLINGS = 2
 
 
 def grown(model: Model, pieces: int, train: Callable[[Model], Solution], *, once: bool) -> Solution:
-    """The solution of the first label with which the training reaches its loss, else the best by held-out loss.
+    """The solution of the first dimension with which the training converges, else the best by held-out loss.
 
     Other models, and any model if `once`, are trained as they are.
     """
@@ -33,6 +33,6 @@ def grown(model: Model, pieces: int, train: Callable[[Model], Solution], *, once
 
 
 def _dims(pieces: int) -> list[int]:
-    """15 % of the pieces, twice and four times as much, and never more than there are pieces."""
+    """Dimensions to try: 15 % of the number of pieces, twice and four times as many, at most the number of pieces."""
     first = suggested_dim(pieces)
     return sorted({min(first << doublings, pieces) for doublings in range(MOST_DOUBLINGS + 1)})

@@ -30,10 +30,10 @@ from jumpnet.solution import Solution, Statement
 
 @dataclass(frozen=True)
 class Training:
-    """Everything that the trainings of all seeds share: the settings, the charts, and which rows there are at points.
+    """What the trainings of all seeds share: settings, charts, and the function that makes rows at points.
 
-    The statement has the exact solution, or the function to be approximated, where it is known: labels may be made from
-    it. Without a problem there are values only.
+    The statement has the exact solution, or the function to be approximated, if it is known: labels may be computed
+    from it. Without a problem there are rows for values only.
     """
 
     partition: Partition
@@ -43,7 +43,7 @@ class Training:
     statement: Statement
 
     def best(self, options: Network, request: Request) -> Solution:
-        """The best solution of all seeds; labels of automatic length grow where they do not suffice."""
+        """The best solution of all seeds; labels of automatic dimension grow if a training does not converge."""
         kept = None if options.checkpoint is None else Checkpoint(options.checkpoint, int(request.seed))
         seeds, steps = range(request.seed, request.seed + options.trials), self.settings.optimizer.stop.steps
 
@@ -82,7 +82,7 @@ class NetworkEngine:
     options: Network = field(default_factory=Network)
 
     def suits(self, problem: Problem) -> str | float:
-        """Any problem; a training takes its time."""
+        """Any problem, without a limit on the time of a try."""
         return np.inf
 
     def solve(self, problem: Problem, request: Request) -> Solution:
@@ -124,7 +124,7 @@ def _within(settings: Settings, limit: float) -> Settings:
     own: Any = settings.optimizer
     if hasattr(own, "time_limit"):
         return replace(settings, optimizer=replace(own, time_limit=seconds))
-    try:  # an optimiser of the user's, which has a `stop` and perhaps nothing else of ours
+    try:  # a user's optimiser, of which only `stop` is known
         return replace(settings, optimizer=replace(own, stop=replace(own.stop, time_limit=seconds)))
     except TypeError:
         raise ModelError(

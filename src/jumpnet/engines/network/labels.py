@@ -1,4 +1,4 @@
-"""Scalar labels: means over the pieces resolved to numbers, and initial weights that can tell many pieces apart."""
+"""Scalar labels computed from means over pieces, and initial weights that resolve many labels."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,8 +14,8 @@ from jumpnet.models.shallow import Shallow
 # Monte Carlo points per piece: the labels need to be distinct, not exact.
 POINTS_PER_PIECE = 200
 
-# At first a neuron is so smooth that it passes over about as many pieces. On fa2 with 50 and 100 pieces 10 to 30 could
-# not be told apart by two seeds, 5 was worse. Fewer pieces than these need nothing of the kind.
+# With more pieces than this, initial weights are enlarged until the step of a neuron spans this many pieces. On fa2
+# with 50 and 100 pieces, values from 10 to 30 made no difference on two seeds, 5 was worse.
 PIECES_PER_NEURON = 10
 
 Values = Callable[[int, np.ndarray], np.ndarray]
@@ -26,8 +26,8 @@ def resolve_labels(
 ) -> Model:
     """The model with numbers for labels; `u` and `f` give values in a piece, None where unknown.
 
-    Means give the pieces an order, and labels are evenly spaced in it: means themselves come in clusters, which no
-    smooth network can take apart. `raw` labels are the paper's: the means of u, or those of f divided by the largest.
+    Pieces are ordered by their means, and labels are evenly spaced in that order, because means come in clusters that a
+    smooth network cannot resolve. `raw` labels are the paper's: the means of u, or those of f divided by the largest.
     """
     if not isinstance(model, ScalarEncoding | Deep) or not isinstance(model.labels, str):
         return model
@@ -55,11 +55,12 @@ def resolve_labels(
 
 
 def initial(system: System | NonlinearSystem, rng: np.random.Generator) -> np.ndarray:
-    """Random parameters; where one number tells many pieces apart, steep ones.
+    """Random parameters; steep ones where one number is the label of many pieces.
 
-    Weights of size one make neurons that see [-1, 1] as a whole. If pieces are thin in some coordinate, or their labels
-    close, a training first spends hundreds of steps on making weights large; so they are large from the beginning, and
-    each neuron has its step at a point of the training, or most would be constant there.
+    Neurons with weights of size one vary over the whole of [-1, 1]. If pieces are thin in some coordinate, or labels
+    are close, a training first spends hundreds of steps on enlarging the weights. Therefore they are large from the
+    start, and the step of each neuron is placed at a training point; otherwise most neurons would be constant on the
+    points.
     """
     network, sites = system.network, system.rows.sites
     theta = network.initial(rng)
@@ -75,9 +76,9 @@ def initial(system: System | NonlinearSystem, rng: np.random.Generator) -> np.nd
 
 
 def initial_stretched(system: System | NonlinearSystem, rng: np.random.Generator) -> np.ndarray:
-    """Random parameters for inputs in their own units: those drawn for inputs in [-1, 1], in terms of these.
+    """Random parameters for unscaled inputs: those drawn for inputs in [-1, 1], transformed to the units of the inputs.
 
-    Coordinates from 0 to 2 pi and labels from 0 to 9 would otherwise put nearly all neurons' steps at one end.
+    Without that, coordinates from 0 to 2 pi and labels from 0 to 9 would have nearly all steps of neurons at one end.
     """
     network, theta = system.network, system.network.initial(rng)
     return network.stretched(theta, *_ranges(system)) if isinstance(network, Shallow) else theta

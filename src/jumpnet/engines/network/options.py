@@ -1,4 +1,4 @@
-"""What the network engine may be told."""
+"""Options of the network engine."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,14 +29,14 @@ class Network:
         points: `jn.Points(...)`, (interior, boundary, per interface), or a function (partition, seed, stream) ->
             `jn.Collocation`; by default enough for the network's size.
         charts: The coordinates of the network: "auto" (the default), "box", "local", "paper" or those of `jn.charts`.
-        weights: How much each equation counts: "equilibrated" (the default), "balanced", "paper", factors of the loss
+        weights: The weights of the equations: "equilibrated" (the default), "balanced", "paper", factors of the loss
             by condition ({"boundary": 10.0}), or a function of the rows.
         preset: "paper" takes the paper's charts, weights, points and stopping rule where they are left out.
         trials: The number of seeds (from `seed` on) to train with; the best by held-out residual is returned, and its
-            report says how the others came out.
+            report lists the others.
         workers: The number of trainings at a time; by default one on each core.
-        checkpoint: A file to which the training is written every few seconds. The same call with the same file goes on
-            where it was broken off, and ends with the same bits as if it had never been.
+        checkpoint: A file to which the training is written every few seconds. The same call with the same file resumes
+            an interrupted training, and ends with the same bits as an uninterrupted one.
 
     Example:
         >>> import jumpnet as jn

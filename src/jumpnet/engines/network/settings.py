@@ -1,4 +1,4 @@
-"""What is chosen when the user does not: model, points, optimiser, and the two presets."""
+"""Default model, points and optimiser, and the two presets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,17 +11,19 @@ from jumpnet.models import Network as Trained
 from jumpnet.optim import LevenbergMarquardt, Optimizer
 from jumpnet.rows import Weights
 
-# Label numbers of a default model: with five, 100 pieces converge, at a tenth of the time that 15 take (fa2, pde1).
+# The largest dimension of labels in a default model: with 5, 100 pieces converge in a tenth of the time that 15 take
+# (fa2, pde1).
 MOST_LABELS = 5
 
-# Damping over the loss in the setting of the paper, which leaves it open: in its coordinates and units ten times ours.
-# Chosen by losses at training and held-out points (docs/method.md, "The paper's setting"; benchmarks/paper_setting.py).
+# Damping divided by the loss in the paper's setting; the paper does not state it. In the paper's coordinates and units
+# it is ten times ours. Chosen by losses at training and held-out points (docs/method.md, "The paper's setting";
+# benchmarks/paper_setting.py).
 PAPER_DAMPING = 1e-3
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything a solve is made of, resolved."""
+    """All settings of a training, with defaults filled in."""
 
     model: Model
     optimizer: Optimizer
@@ -76,8 +78,8 @@ def default_points(network: Trained, dim: int, pieces: int, own: int) -> Points:
     """
     minimum = max(20, 2 * own)
     base = paper_points(dim)
-    # Two interior points per parameter: with one, solutions that are not manufactured are met at the points and missed
-    # between them (a held-out loss of 1e-2 at a training loss of 1e-8 was seen).
+    # Two interior points per parameter: with one, solutions that are not manufactured are fitted at the points and
+    # wrong between them (a held-out loss of 1e-2 at a training loss of 1e-8 was observed).
     interior = max(base.interior, 2 * network.size, minimum * pieces * 2)
     surface = max(base.boundary, network.size // 3)
     return Points(interior, surface, surface, minimum)

@@ -1,4 +1,4 @@
-"""One training task: rows, charts and a network of one seed, and the solution they lead to."""
+"""The training of one seed: its rows, charts and network, and the solution."""
 
 import time
 import warnings
@@ -29,21 +29,22 @@ from jumpnet.solution import (
     TrainingSettings,
 )
 
-# Fewer interior points than this, and a piece of a shared network is determined mostly by its neighbours.
+# With fewer interior points, a piece of a shared network is determined mostly by its neighbours: a warning (heuristic).
 FEW_POINTS = 20
 
-# A held-out loss so many times the training loss (and the tolerance): the points were met, and the rest was missed.
-# With the paper's few points, good solutions (1e-9) have up to 1e4; where the answer was wrong, 1e10 and more was seen.
+# A held-out loss that exceeds the training loss (and the tolerance) by this factor means that the network is right at
+# the training points only. With the paper's few points, good solutions (1e-9) have factors up to 1e4; wrong ones 1e10
+# and more.
 MISSED = 1e5
 
-# What the norm of the weighted data is scaled to. Levenberg-Marquardt is not invariant to it: initial weights of size
-# one should neither dwarf the data nor be dwarfed by them (pde5 stalls with 1 and converges with 5).
+# The norm to which the weighted data are scaled. Levenberg-Marquardt is not invariant to it: the values of a network
+# with initial weights of size one should be about as large as the data (pde5 stalls with 1 and converges with 5).
 DATA_SIZE = 5.0
 
 
 @dataclass(frozen=True)
 class Task:
-    """What one seed has to train: its equations, on training points and on held-out points, unweighted."""
+    """The training problem of one seed: its unweighted equations at training points and at held-out points."""
 
     partition: Partition
     atlases: Sequence[Atlas]
@@ -55,7 +56,7 @@ class Task:
     statement: Statement
 
     def solution(self, seed: int, progress: Progress | None, checkpoint: Checkpoint | None = None) -> Solution:
-        """Train, or go on with a training, and measure what came out on the held-out points."""
+        """Train, or resume a training, and evaluate the residuals at the held-out points."""
         began = time.perf_counter()
         train_rows, scale = self._weighted(_rows(self.train))
         held_rows, _ = self._weighted(_rows(self.held_out), scale)
@@ -64,7 +65,7 @@ class Task:
             Candidate(atlas, *(_system(network, atlas, given, weighted, scale) for given, weighted in both))
             for atlas, network in zip(self.atlases, self.networks, strict=True)
         ]
-        # Two starts for each of several ways to see the problem, three for one.
+        # Two random starts for each of several sets of charts, three for a single one.
         starts = self.settings.starts if len(candidates) == 1 else min(self.settings.starts, 2)
         optimizer, train_on, before = self.settings.optimizer, minimise, 0.0
         if checkpoint is not None:
@@ -79,7 +80,7 @@ class Task:
         held_out_loss = float(residual @ residual)
         status = result.status
         if status is Status.CONVERGED:
-            # The loss alone cannot tell a solution from a function that meets the equations at the points only.
+            # The training loss is small also for functions that meet the equations at the training points only.
             missed = not held_out_loss <= MISSED * max(result.loss, optimizer.stop.tol)
             status = Status.MISSED if missed else Status.TRAINED
         fit = LeastSquares(

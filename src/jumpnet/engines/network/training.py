@@ -1,9 +1,9 @@
-"""Training within a budget of steps: one random start after the other until one arrives.
+"""Training within a budget of steps: random starts one after the other until one converges.
 
-Where there are several ways to see the problem (charts), short runs of each decide which is worth a long one. A long
-run that will not arrive in the steps left, at its present rate, gives way to the next start; when all have, the best of
-them goes on until it stalls, then the next. Each long run ends with a linear solve for the output weights. All steps
-count towards the optimiser's limit.
+If there are several sets of charts, short runs of each decide which gets a long run. A long run that will not converge
+in the steps left, at its present rate, is suspended in favour of the next start. When all are suspended, the best one
+continues until it stalls, then the next. Each long run ends with a linear solve for the output weights. All steps count
+towards the optimiser's limit.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,18 +21,19 @@ from jumpnet.models import NonlinearSystem, System
 from jumpnet.optim import History, Optimizer, Record, Result, Status, minimise
 from jumpnet.optim.loop import WORTH_ANOTHER
 
-# `optim.minimise`, or one that keeps a checkpoint; the state it returns is handed back to it and nothing else.
+# `optim.minimise`, or a version of it that keeps a checkpoint; the state it returns is only ever passed back to it.
 Minimise = Callable[..., tuple[Result, Any]]
 
-# Steps given to each start of each candidate before the choice between candidates.
+# Steps of each short run, before the choice between candidates (heuristic).
 TRIAL_STEPS = 30
-# More coordinates must pay: they are taken only if they lower the held-out loss of a short run by this factor.
+# Charts with more coordinates are chosen only if they lower the held-out loss of a short run by this factor
+# (heuristic).
 WORTH_MORE_INPUTS = 10.0
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to see the problem: charts, and the systems of training and of held-out points in them."""
+    """A set of charts, and the systems of training and of held-out points in them."""
 
     atlas: Atlas
     system: System | NonlinearSystem
@@ -46,7 +47,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Trial:
-    """A start: where it stands after a short run, if it had one, with its held-out loss as rank."""
+    """A random start: its state after a short run, if it had one, ranked by held-out loss."""
 
     candidate: Candidate
     theta: np.ndarray
@@ -100,7 +101,7 @@ def train(
 def _trained(
     trials: Sequence[Trial], optimizer: Optimizer, spent: int, progress: Progress | None, minimise: Minimise
 ) -> tuple[Candidate, Result]:
-    """Train (on) from the first trial, from the next where that is hopeless; then on from the best, then the next."""
+    """Train from the first trial, then from the next if that is suspended; then continue the best, then the next."""
     budget, ended = optimizer.stop.steps, []
 
     def run(trial: Trial, gives_way: bool) -> None:
@@ -134,8 +135,8 @@ def _trained(
 def refitted(system: System | NonlinearSystem, result: Result, tol: float) -> Result:
     """The result with its output weights found anew by linear least squares, if that lowers the loss.
 
-    The iteration's damping keeps it from the last digits of what is a linear problem once the neurons are in place:
-    two trainings of pde5 that had stalled at 2e-14 and 5e-15 came to 3e-17 and 2e-16 by one such solve.
+    The damping of the iteration limits its accuracy, although the problem is linear once the neurons are fixed: two
+    trainings of pde5 that had stalled at losses of 2e-14 and 5e-15 came to 3e-17 and 2e-16 by one such solve.
     """
     if result.status in (Status.INTERRUPTED, Status.FAILED) or len(system.output) == 0:
         return result

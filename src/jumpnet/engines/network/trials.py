@@ -1,7 +1,7 @@
-"""Several seeds of one problem: trained at the same time as far as there are cores, and the best of them taken.
+"""Trainings of several seeds, in parallel on the cores there are; the best is returned.
 
-Trainings share nothing but compiled code, so each seed gives the bits it would give alone. They run as threads, because
-a process would have to import and compile everything again, and could not be handed the user's functions.
+Trainings share only compiled code, so each seed gives the bits it would give alone. They run as threads, because a
+process would have to import and compile everything again, and the user's functions may not be picklable.
 """
 
 import os
@@ -19,7 +19,7 @@ from jumpnet.engines.seeds import spread
 from jumpnet.optim import Record, Status
 from jumpnet.solution import Solution
 
-# Seconds between two looks for Ctrl-C, which some systems do not deliver to a thread that waits.
+# Seconds between two checks for Ctrl-C, which some systems do not deliver to a waiting thread.
 LOOK = 0.2
 
 Prepared = Callable[[int], Task]
@@ -64,7 +64,7 @@ def _in_turn(
 def _together(
     prepared: Prepared, seeds: Sequence[int], at_once: int, report: Progress | None, kept: Checkpoint | None
 ) -> list[Solution]:
-    """Trainings in threads; everything else, above all the user's functions, stays in this one."""
+    """Train in threads; everything else, in particular the user's functions, runs in this one."""
     watch, waiting, running, found = _Watch(report), deque(seeds), {}, {}
     with ThreadPoolExecutor(at_once, thread_name_prefix="jumpnet-trial") as pool:
         try:

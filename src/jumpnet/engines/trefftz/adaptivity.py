@@ -4,8 +4,9 @@ Degrees rise where held-out residuals are large (p-refinement); where that stagn
 
 The error estimate is reliability constant times held-out residual times a safety factor. The constant, the error per
 unit of residual, is measured on the problem itself: the difference between two levels is the error of the former,
-provided that the latter is much better (saturation assumption). Whether it is can be seen: its residual has to be a
-tenth of the former's, or at rounding. Two levels that agree because neither makes progress say nothing.
+provided that the latter is much more accurate (saturation assumption). This is checked: the residual of the latter must
+be at most a tenth of the former's, or at rounding. Two levels that agree because neither makes progress give no
+estimate.
 """
 
 import time
@@ -26,16 +27,15 @@ from jumpnet.optim import Record, Status
 
 # Residuals below this part of the norm of the data are rounding (benchmarks/direct.py: 3e-16 to 2e-14).
 AT_ROUNDING = 1e-12
-# A level whose residual is above the part SLOW of the former's makes no progress; PATIENCE such levels in a row end the
-# loop. Where another method is tried next the bounds are stricter, as algebraic convergence is not worth its unknowns
-# (heuristic).
+# A residual above SLOW times that of the level before is no progress; PATIENCE such levels in a row end the loop. The
+# bounds are stricter if another engine follows, as algebraic convergence is not worth its unknowns (heuristic).
 SLOW, PATIENCE = 0.8, 3
 SLOW_FIRST, PATIENCE_FIRST = 0.4, 2
-# Given functions have no adaptive loop: up to this many richer spaces are solved to estimate the error.
+# With a user's basis there is no adaptive loop: at most this many richer spaces are solved to estimate the error.
 RICHER = 4
-# The degree rises by an extrapolated stride within these bounds, relative to a third of the degree. The extrapolation
-# aims at this part of the residual that is needed: in the plane one more level costs more than a degree too many, in
-# space it does not (heuristic).
+# p-refinement raises a degree by a third times a stride, which is extrapolated from the last two residuals and kept
+# within STRIDES. The extrapolation aims at the part AIMED of the residual that is needed: in the plane one more level
+# costs more than a degree too many, in space it does not (heuristic).
 STRIDES, AIMED, AIMED_IN_SPACE = (0.5, 3.0), 0.1, 1.0
 
 
@@ -111,23 +111,23 @@ class _Track:
 
     @property
     def cautious(self) -> float:
-        """An upper estimate for a loop that ends early, with the largest constant observed; nan where there is none."""
+        """An upper estimate for a loop that ends early, from the largest observed constant; nan if there is none."""
         if self.best is None or not self._worst > 0 or not np.isfinite(self._worst * self.best.residual):
             return np.nan
         return self._options.safety * self._worst * self.best.residual
 
     def balanced(self, solver: DirectSolver) -> bool:
-        """Whether the fluxes of the best level balance; where they do not, `lost` says so in sentences."""
+        """Whether the fluxes of the best level balance; `lost` has a sentence for each that does not."""
         assert self.best is not None
         self.lost = tuple(map(str, _lost(solver, self.best, self.goal.tol)))
         return not self.lost
 
-    def would_do(self, after: Level) -> bool:
+    def would_converge(self, after: Level) -> bool:
         """Whether the estimate would meet the tolerance with this level as the next."""
         return self._estimate(after) <= self.goal.of(after.values)
 
     def _shown(self, after: Level) -> dict[int, float]:
-        """By number, the reliability constants that former levels show if this one is much better than they are."""
+        """The reliability constants of former levels, by number: of those that this level is much better than."""
         return {
             number: rms(after.values - former.values) / former.residual
             for number, former in enumerate(self._levels)
@@ -135,18 +135,20 @@ class _Track:
         }
 
     def _reliability(self, after: Level) -> float:
-        """The error per unit of residual; infinite where no former level shows it."""
+        """The error per unit of residual; infinite if no former level allows to measure it."""
         shown = self._shown(after)
         memory = self._options.memory
         return max((constant * memory ** (max(shown) - at) for at, constant in shown.items()), default=np.inf)
 
     def _estimate(self, after: Level) -> float:
-        """The estimated error of a level, as the next of the sequence; infinite where nothing is known."""
+        """The estimated error of a level, as the next of the sequence; infinite if unknown."""
         if _at_rounding(after) and any(_at_rounding(former) for former in self._levels):
             changes = [rms(after.values - former.values) for former in self._levels if _at_rounding(former)]
-            return self._options.safety * max(changes)
+            return self._options.safety * (max(changes) + _rounded(after))
         constant = self._reliability(after)
-        return self._options.safety * constant * after.residual if np.isfinite(constant) else np.inf
+        if not np.isfinite(constant):
+            return np.inf
+        return self._options.safety * (constant * after.residual + _rounded(after))
 
     def stride(self, before: Level, after: Level) -> float:
         """The stride of p-refinement, in units of the last one, that is extrapolated to reach the wanted residual."""
@@ -174,7 +176,7 @@ def attempt(
 ) -> Attempt:
     """Refine the trial space until the estimate meets the tolerance or progress ends; `budget` may end it early.
 
-    Unless the method is `alone` another one is tried next, and slow convergence ends the loop.
+    Unless the engine is `alone`, another one is tried next, and slow convergence ends the loop.
     """
     track = _Track(goal, progress, solver.options)
     try:
@@ -193,7 +195,7 @@ def attempt(
 
 
 def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> Status:
-    """Solve, estimate, mark, refine; with less patience where another method follows.
+    """Solve, estimate, mark, refine; with less patience if another engine follows.
 
     The degrees of marked blocks rise; where that stagnates, the enrichments propose blocks.
     """
@@ -207,11 +209,13 @@ def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> S
             return Status.TIME_LIMIT if np.isfinite(budget.limit) else Status.STALLED
         watch = Watch()
         space = last.space.grown(last.large_terms(), stride)
+        if space == last.space and _at_rounding(last):  # of a source that nothing more can answer: compare all the same
+            space = last.space.grown(last.held_rows.terms, stride)
         most = options.unknowns if space.cells is None else options.unknowns_of_cells
         if space == last.space or space.network.size > most:
             return Status.STALLED
         after = solver.level(space)
-        if after.residual > options.stagnation ** min(stride, 1.0) * last.residual and not track.would_do(after):
+        if after.residual > options.stagnation ** min(stride, 1.0) * last.residual and not track.would_converge(after):
             after = _enriched(after, solver, asked, budget, watch)
         slow, patience = (SLOW, PATIENCE) if alone else (SLOW_FIRST, PATIENCE_FIRST)
         track.add(after, slow)
@@ -241,15 +245,16 @@ def _enriched(level: Level, solver: DirectSolver, asked: set[str], budget: Budge
 def cost(level: Level, enriched: Level) -> float:
     """The cost of an enrichment, in levels: two, without and with it, and the logarithm of the growth of the unknowns.
 
-    Per level of cost an enrichment has to gain what p-refinement gains that does not stagnate. Unknowns count by their
-    logarithm, as p-refinement multiplies them from level to level (heuristic; in `benchmarks/direct.py` the logarithm
-    of the reduction per level is 1.3 to 4.3 for what is accepted and at most 0.6 for what is not, 1.2 is asked).
+    Per unit of cost, an enrichment has to reduce the residual as much as p-refinement that does not stagnate. Unknowns
+    count by their logarithm, as p-refinement multiplies them from level to level (heuristic; in `benchmarks/direct.py`
+    the logarithm of the reduction per level is 1.3 to 4.3 for accepted enrichments, at most 0.6 for others; the bound
+    is 1.2).
     """
     return 2.0 + float(np.log(enriched.network.size / level.network.size))
 
 
 def _alike(track: _Track) -> tuple[Record, ...]:
-    """The records of levels with the same families of equations as the best."""
+    """The records of the levels that have the same families of equations as the best level."""
     assert track.best is not None
     terms = len(track.best.held_rows.terms)
     return tuple(record for record in track.records if len(record.terms) == terms)
@@ -278,7 +283,13 @@ def fixed(solver: DirectSolver, space: TrialSpace, goal: Goal) -> Attempt:
 
 def _at_rounding(level: Level) -> bool:
     """Whether the residual of a level is as small as rounding allows."""
-    return level.residual <= AT_ROUNDING * float(np.linalg.norm(level.held_rows.rhs * level.held_rows.weight))
+    norm = float(np.linalg.norm(level.held_rows.rhs * level.held_rows.weight))
+    return level.residual <= AT_ROUNDING * norm + level.noise
+
+
+def _rounded(level: Level) -> float:
+    """What rounding errors of a constant that was taken out of the data do to all levels alike."""
+    return float(np.finfo(float).eps) * abs(level.constant)
 
 
 def _lost(solver: DirectSolver, level: Level, tol: float) -> list[Imbalance]:

@@ -14,6 +14,7 @@ from jumpnet.engines.trefftz.collocation_pool import Drawn, Followed, followed
 from jumpnet.engines.trefftz.corner_grading import equations_near
 from jumpnet.engines.trefftz.enrichments.aaa_poles import near_poles
 from jumpnet.engines.trefftz.options import Trefftz
+from jumpnet.engines.trefftz.small_walls import HoleWall, on_small_walls, walls_of_holes
 from jumpnet.engines.trefftz.trial_space import BasisBlock, Places, TrialSpace
 from jumpnet.geometry.cells.power_diagram import PowerDiagram
 from jumpnet.models import Frozen, LinearSystem
@@ -36,16 +37,25 @@ from jumpnet.rows import (
 LARGE = 0.05
 # Points at which successive levels are compared.
 COMPARED = 400
-# The weight of the equation inside a piece whose particular solution is sought among polynomials: with less, they fit
-# the boundary conditions at the expense of the equation (heuristic).
+# A constant is taken out of the equations where it leaves less than this part of their right-hand sides: an ambient
+# temperature, against whose rounding errors u would be solved for.
+AMBIENT = 1e-2
+# Rounding errors of right-hand sides, in units of the last place (heuristic).
+ROUNDED = 4.0
+# The weight of the differential equation in pieces whose particular solution is sought among polynomials: with less,
+# the polynomials fit the boundary conditions at the expense of the equation (heuristic).
 INSIDE = 100.0
-# Unknowns that a particular solution counts as for the number of collocation points: the source may be uneven.
+# Collocation points per particular solution, in unknowns that they would suffice for: the source may be uneven
+# (heuristic).
 PER_PARTICULAR = 60
 
 
 @dataclass(frozen=True)
 class Level:
-    """One solve: its features and weights, its held-out residual row by row, and the values at the compared points."""
+    """One solve: functions and weights, the held-out residual of each row, and the values at the comparison points.
+
+    `constant` is what is added to the features; `noise` is the norm of the rounding errors that it leaves in the data.
+    """
 
     space: TrialSpace
     network: Frozen
@@ -55,6 +65,8 @@ class Level:
     held_rows: Rows
     held: Float[np.ndarray, " rows"]
     values: Float[np.ndarray, " points"]
+    constant: float = 0.0
+    noise: float = 0.0
 
     @cached_property
     def residual(self) -> float:
@@ -66,14 +78,14 @@ class Level:
         square = np.bincount(self.held_rows.term, self.held**2, len(self.held_rows.terms))
         worst = np.argsort(-square)
         if isinstance(self.space.cells, PowerDiagram):
-            # Of hundreds of families, small ones count together: those that are left out are a small part of all.
+            # With hundreds of families, those left out are together a small part of the residual (Doerfler marking).
             large = worst[: 1 + np.count_nonzero(np.cumsum(square[worst][::-1])[::-1] > LARGE**2 * square.sum())]
         else:
-            large = worst[square[worst] >= LARGE**2 * square.max()]  # all, where nothing is left of any
+            large = worst[square[worst] >= LARGE**2 * square.max()]  # all of them, if all residuals are zero
         return [self.held_rows.terms[term] for term in large]
 
     def without_traces(self) -> tuple[Frozen, Float[np.ndarray, " weights"]]:
-        """Features and weights of the cells alone: what values on cuts were matched by is of no further use."""
+        """Functions and weights of the cells, without the traces on the skeleton."""
         cells = self.space.cells
         if not isinstance(cells, PowerDiagram):
             return self.network, self.theta
@@ -90,6 +102,7 @@ class DirectSolver:
         self.halfwidth = (upper - lower) / 2
         parts = problem.partition
         self._drawn: Drawn | None = None
+        self._constant: float | None = None
         self.x, self.piece = parts.sample_interior(
             max(COMPARED, 4 * parts.size), seed=[seed, int(Stream.HELD_OUT), 9], minimum=2, method="even"
         )
@@ -100,37 +113,61 @@ class DirectSolver:
         """Solve in a trial space."""
         network = space.network
         rows, held_rows = self._rows(space, network)
+        constant = self._ambient(rows)
+        noise = ROUNDED * np.finfo(float).eps * _norm(held_rows) if constant else 0.0
+        rows, held_rows = (_without(constant, some) if constant else some for some in (rows, held_rows))
         system = LinearSystem(network, rows)
         theta = self.options.least_squares.solve(system)
         r = system.residual(theta * system.column_size)
         found = network.values(theta, joined([held_rows.sites, network.placed(self.compared)]))
         of_site, values = found[: -len(self.x)], found[-len(self.x) :]
         held = np.bincount(held_rows.row_of_site, of_site, len(held_rows)) - held_rows.rhs
-        return Level(space, network, theta, rows, float(r @ r), held_rows, held * held_rows.weight, values)
+        held = held * held_rows.weight
+        return Level(
+            space, network, theta, rows, float(r @ r), held_rows, held, values + constant, float(constant), noise
+        )
+
+    def _ambient(self, rows: Rows) -> float:
+        """The constant that is taken out of the equations: the best one, or zero where it leaves much of them.
+
+        Only where lam is zero: of functions that solve the equation inside no constant may be left over.
+        """
+        if self._constant is None:
+            of_constant, self._constant = _of_constant(rows), 0.0
+            w = rows.weight * (of_constant != 0)
+            if np.any(w) and not any(np.any(self.problem.pde(p, self.x[self.piece == p])[2]) for p in self._pieces):
+                best = float((w * rows.rhs) @ (w * of_constant) / np.sum((w * of_constant) ** 2))
+                left = np.linalg.norm(w * (rows.rhs - best * of_constant))
+                self._constant = best if left < AMBIENT * np.linalg.norm(w * rows.rhs) else 0.0
+        return self._constant
+
+    @property
+    def _pieces(self) -> range:
+        return range(self.problem.partition.size)
 
     def _rows(self, space: TrialSpace, network: Frozen) -> tuple[Rows, Rows]:
-        """The equations that the features do not solve by themselves, weighted: those to solve, and held-out ones."""
+        """The weighted equations, without those that all functions satisfy: the ones to solve, and held-out ones."""
         solved = {ConditionKey(Kind.PDE, (piece,)) for piece, exact in enumerate(space.exact) if exact}
         streams = (Stream.TRAIN, Stream.HELD_OUT)
         needed = points_for(space, self.problem, self.options.oversampling)
         if self._drawn is None or not self._drawn.enough(needed):
-            halfwidth = self.halfwidth if space.cells is None else None  # cells have sizes of their own
+            halfwidth = self.halfwidth if space.cells is None else None  # cells are sized one by one
             self._drawn = Drawn.of(self.problem, needed, self.seed, halfwidth, self._followed)
         found = []
         for stream in streams:
             rows = self._drawn.first(stream, needed, solved)
             crowded = list(self._crowded(space, needed, stream))
             if space.cells is None:
-                # Those that were drawn are divided by their sizes already.
+                # Rows of drawn points are divided by their sizes already.
                 sized = [more.weighted(more.weight / balanced_size(more, self.halfwidth)) for more in crowded]
                 rows = weigh(stack([rows, *sized]) if sized else rows, "paper", self.halfwidth)
             else:
                 rows = self._with_cuts(space, space.cells, network, stack([rows, *crowded]), stream)
-            found.append(self._lifted(rows, np.where(space.answered, INSIDE, 1.0)))
+            found.append(self._lifted(rows, np.where(space.has_particular_solution, INSIDE, 1.0)))
         return found[0], found[1]
 
     def _crowded(self, space: TrialSpace, needed: Points, stream: Stream) -> Iterator[Rows]:
-        """Equations at more points, where functions of the space change too fast for evenly spread ones."""
+        """Equations at additional points, where functions of the space vary too fast for evenly spread points."""
         places = {block.place for block in space.blocks if block.kind == "corner"}
         if places:
             every = singular_points(self.problem)
@@ -142,9 +179,14 @@ class DirectSolver:
         near = near_poles(self.problem, space, needed, rng)
         if near is not None:
             yield on_surfaces(self.problem, near)
+        least = max((_carried(block, self.problem.dim) for block in space.blocks if block.about_hole), default=0)
+        enough = int(self.options.oversampling * least)
+        small = on_small_walls(self.problem, self._holes, needed, enough, rng) if least else None
+        if small is not None:
+            yield on_surfaces(self.problem, small)
 
     def _with_cuts(self, space: TrialSpace, cells: PowerDiagram, network: Frozen, rows: Rows, stream: Stream) -> Rows:
-        """Rows of whole pieces with those on the cuts between holes, weighted by the sizes of the cells."""
+        """Rows of pieces together with those on the cuts between holes, weighted by the sizes of the cells."""
         half = np.ones((len(network.of_cell), self.problem.dim))
         for cell in range(cells.size):
             lower, upper = cells.boxes.get(cell) or self.problem.partition.piece_bounds(cell)
@@ -156,12 +198,17 @@ class DirectSolver:
         return weigh(rows, "balanced", half[np.asarray(rows.sites.cell)], together=True)
 
     @cached_property
+    def _holes(self) -> tuple[HoleWall, ...]:
+        """The walls of holes."""
+        return walls_of_holes(self.problem.partition)
+
+    @cached_property
     def _followed(self) -> dict[Stream, Followed] | None:
-        """The equations where data change fast."""
+        """The equations at points where data vary fast."""
         return followed(self.problem)
 
     def _lifted(self, rows: Rows, inside: Float[np.ndarray, " pieces"]) -> Rows:
-        """With more weight for what holds inside good conductors that float, and for the equation inside pieces."""
+        """Rows with larger weights in good conductors at floating potential, and for the differential equation."""
         factor = np.ones(len(rows.terms))
         for at, key in enumerate(rows.terms):
             if key.kind is Kind.PDE or key.kind in ON_CUTS:
@@ -172,11 +219,11 @@ class DirectSolver:
 
     @cached_property
     def _lift(self) -> Float[np.ndarray, " pieces"]:
-        """For each piece the root of its conductivity over the best that connects it with given values.
+        """For each piece, the root of its conductivity over the largest that connects it with given values of u.
 
-        A flux that gets lost in a piece of conductivity A changes u by its size over A, if values of u are given on the
-        piece's boundary. If not, it changes the potential of the whole piece, by its size over the conductivity of
-        what lies between: for an inclusion of contrast 1000 that is 1000 times as much.
+        A flux error q in a piece of conductivity A changes u by about q/A if values of u are given on its boundary. If
+        not, it changes the potential of the whole piece by about q/B, where B is the conductivity of the pieces between
+        it and the given values: for an inclusion of contrast 1000 that is 1000 times as much.
         """
         parts = self.problem.partition
         conductivity = np.empty(parts.size)
@@ -185,7 +232,7 @@ class DirectSolver:
             A = self.problem.A[piece].value(x if len(x) else np.mean(parts.piece_bounds(piece), axis=0)[None])
             conductivity[piece] = np.exp(np.mean(np.log(np.trace(A, axis1=1, axis2=2) / parts.dim)))
         connected = np.where(self._grounded, conductivity, 0.0)
-        for _ in range(parts.size):  # the widest way, link by link
+        for _ in range(parts.size):  # the widest path from given values, one link per round
             before = connected.copy()
             for interface in parts.interfaces:
                 a, b = interface.pair
@@ -197,7 +244,7 @@ class DirectSolver:
 
     @property
     def _grounded(self) -> Bool[np.ndarray, " pieces"]:
-        """The pieces on whose boundary values of u are given; all, where there are none."""
+        """The pieces on whose boundary values of u are given; all pieces if there are none."""
         parts, grounded = self.problem.partition, np.zeros(self.problem.partition.size, bool)
         if all(condition.kind == "dirichlet" for condition in self.problem.boundary.values()):
             grounded[list(parts._walls.outer_labels)] = True
@@ -210,11 +257,26 @@ class DirectSolver:
         return grounded if grounded.any() else np.ones(parts.size, bool)
 
 
+def _norm(rows: Rows) -> float:
+    """The weighted norm of the right-hand sides."""
+    return float(np.linalg.norm(rows.rhs * rows.weight))
+
+
+def _of_constant(rows: Rows) -> Float[np.ndarray, " rows"]:
+    """What the left-hand sides make of the function 1."""
+    return np.bincount(rows.row_of_site, np.asarray(rows.sites.a0), len(rows))
+
+
+def _without(constant: float, rows: Rows) -> Rows:
+    """The equations of u less a constant."""
+    return replace(rows, rhs=rows.rhs - constant * _of_constant(rows))
+
+
 def points_for(space: TrialSpace, problem: Problem, oversampling: float) -> Points:
-    """Enough points for the unknowns: in pieces whose equation is not solved exactly, and on all surfaces."""
+    """The numbers of points for the unknowns: in pieces whose functions do not solve the equation, and on surfaces."""
     parts = problem.partition
     dim = parts.dim
-    # Harmonic functions are not seen by the equations inside a piece.
+    # Functions that solve the equation do not appear in the rows inside a piece.
     inside = np.zeros(parts.size, int)
     of_cell: dict[int, list[BasisBlock]] = defaultdict(list)
     for block in space.blocks:
@@ -230,7 +292,7 @@ def points_for(space: TrialSpace, problem: Problem, oversampling: float) -> Poin
     # An interface has two equations for the unknowns of both sides.
     pairs = [interface.pair for interface in parts.interfaces]
     most = max((unknowns(ConditionKey(Kind.JUMP, (a, b)), _cells_at(space, a, b)) for a, b in pairs), default=0)
-    # Poles inside count for nothing here; the functions of pieces inside make up for them, where these are few.
+    # Poles in holes do not count here; the functions of the pieces in the holes compensate for them.
     outer = space.cells.at_boundary if isinstance(space.cells, PowerDiagram) else list(of_cell)
     boundary = int(oversampling * unknowns(ConditionKey(Kind.BOUNDARY), outer)) + 20
     return Points(minimum * parts.size, boundary, int(oversampling * most / 2) + 10, minimum, "even")
@@ -245,11 +307,11 @@ def _cells_at(space: TrialSpace, a: int, b: int) -> set[int]:
 
 
 def _carried(block: BasisBlock, dim: int) -> int:
-    """How many numbers on a surface determine a block: of its functions, those of about the highest degree."""
+    """The number of values on a surface that determine a block."""
     if dim == 1:
         return 1
     if block.kind == "poles":
-        return block.degree // 2  # they get points of their own
+        return block.degree // 2  # they have additional points (near_poles, equations_near)
     if block.solves and dim == 2:
         return 2 * block.degree + 2
     return 2 * int(block.family.size ** ((dim - 1) / dim)) + 2

@@ -1,8 +1,9 @@
 """Flux balances of a direct solution, from the residuals at its held-out points.
 
-By the divergence theorem the flux out of a piece less its sources is the integral of the residual inside, and what is
-lost between two pieces is that of the residual of their flux condition. Integrals of residuals need no accurate rule,
-unlike differences of fluxes: means over the evenly spread held-out points do, with their standard error.
+By the divergence theorem, the flux out of a piece minus its sources is the integral of the residual of the equation,
+and the flux lost between two pieces is the integral of the residual of their flux condition. Integrals of residuals
+need no accurate quadrature, unlike differences of fluxes: means over the evenly spread held-out points suffice, with
+their standard error.
 """
 
 from collections.abc import Iterator
@@ -19,13 +20,13 @@ from jumpnet.rows import Kind, Sites
 ROUNDING = 1e-10
 # Standard errors of a sampled integral within which a flux counts as balanced.
 GRANTED = 3.0
-# Points of a piece at which the size of its flux is taken: a tenth of it is exact enough to compare with.
+# Points of a piece at which the size of its flux is sampled; an accuracy of a tenth suffices.
 POINTS = 200
 
 
 @dataclass(frozen=True)
 class Imbalance:
-    """A net flux that is lost at a place, its standard error, and the flux that passes there."""
+    """The net flux lost at a place, its standard error, and the flux that passes there."""
 
     where: str
     value: float
@@ -41,7 +42,7 @@ class Imbalance:
 
 
 def imbalances(solver: DirectSolver, level: Level) -> list[Imbalance]:
-    """What is lost inside each piece, between pieces, and where fluxes are given at the boundary."""
+    """The net flux lost inside each piece, between pieces, and where fluxes are given on the boundary."""
     return list(_imbalances(solver, level))
 
 

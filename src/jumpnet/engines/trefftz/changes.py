@@ -1,9 +1,8 @@
 """Places of the boundary, between corners, where the kind of condition changes or its data have a jump or a kink.
 
-Solutions are singular there, with known functions: r^(1/2) where values are given on one side and the flux on the
-other, the angle where values jump, r log r where the flux does or the slope of the values. Named parts end at such
-places, and data given by cases jump; both are found by samples along the boundary, and more of them between two that
-differ.
+Solutions are singular there, with known functions: r^(1/2) between a Dirichlet and a Neumann condition, the angle where
+values jump, r log r where the flux or the slope of the values jumps. Named parts of the boundary end at such places,
+and data given by cases jump; both are found by samples along the boundary, with more samples between two that differ.
 """
 
 from collections.abc import Iterator
@@ -20,21 +19,22 @@ from jumpnet.geometry.walls.sides import beside
 from jumpnet.problem import Problem
 from jumpnet.problem.conditions import BoundaryCondition, GivenOnBoundary
 
-# Samples of a wall from corner to corner, and of all of them together at most: heuristic. Narrower parts are missed.
+# Samples of a wall from corner to corner, and the most of all walls together (heuristic). Narrower parts are missed.
 SAMPLES, MOST_SAMPLES = 256, 4096
-# Data may jump between two samples if the second difference there exceeds the part JUMP of their range and OUTLIER
-# times its median: second differences of smooth data are similar. The largest MOST_JUMPS are examined for jumps, and
-# for kinks if there are no more: a table of numbers has many. Differences below ROUNDING are rounding.
+# Data may jump between two samples if their second difference exceeds the part JUMP of their range and OUTLIER times
+# its median, since second differences of smooth data are similar. The largest MOST_JUMPS are examined; if there are
+# more outliers, data are a table of numbers, which is not searched for kinks. Differences below ROUNDING are rounding.
 JUMP, OUTLIER, MOST_JUMPS, ROUNDING = 1e-6, 5.0, 8, 1e-12
-# An interval is divided into PARTS parts, and the one that holds the jump again, DIVISIONS times: down to rounding. A
-# smooth change is divided by PARTS each time; one that keeps the part STAYS is a jump.
+# An interval is divided into PARTS parts, then the part with the largest change again, DIVISIONS times, down to
+# rounding. A smooth change falls to 1/PARTS each time; a change of which the part STAYS remains is a jump.
 PARTS, DIVISIONS, STAYS = 16, 14, 0.3
-# In the same way, two of the parts are divided again at a kink: the second difference falls to an eighth there, and to
-# a sixty-fourth elsewhere. Fewer divisions, since it is lost in rounding; two tangents give the rest.
+# For a kink two of the parts are divided again: the second difference falls to an eighth at a kink, to a sixty-fourth
+# elsewhere. There are fewer divisions, before rounding dominates; the place is where the tangents intersect.
 DIVISIONS_AT_KINK, BENDS = 5, 0.04
 KINDS = ("dirichlet", "neumann", "robin", "periodic")
-# Values on the two sides of a corner are those at this distance of the domain's size, extrapolated; they are different
-# if they differ by more than this part of the largest of all, which is taken over every SPARSE-th point of a survey.
+# Values on both sides of a corner are extrapolated from the distance BESIDE (relative to the domain). They differ if
+# the difference exceeds the part DIFFERENT of the largest given value, taken over every SPARSE-th sample of the
+# boundary.
 BESIDE, DIFFERENT, SPARSE = 1e-7, 1e-9, 32
 
 
@@ -58,7 +58,7 @@ _known: WeakKeyDictionary[Problem, tuple[Corner, ...]] = WeakKeyDictionary()
 
 
 def from_outside(corner: Corner) -> tuple[tuple[Way, ...], tuple[int, ...]] | None:
-    """Walls and pieces of a corner of the domain, anticlockwise from the first wall to the last; outside comes last.
+    """Walls and pieces of a corner of the domain, anticlockwise from its first side; the outside comes last.
 
     None if the corner is not on the boundary, or is outside more than once.
     """
@@ -81,7 +81,7 @@ def values_jump(problem: Problem, ways: tuple[Way, ...], pieces: tuple[int, ...]
 
 
 def _size_of_values(problem: Problem) -> float:
-    """The largest of the values that are given on the boundary, as far as a few points tell."""
+    """The largest given value on the boundary, over a few points."""
     found = _sizes.get(problem)
     if found is None:
         x, normals, piece, _ = (part[::SPARSE] for part in problem.partition.boundary_survey)
@@ -137,7 +137,7 @@ def _is_constant(condition: BoundaryCondition) -> bool:
 
 
 def _conditions(problem: Problem, x: Floats, normals: Floats, piece: np.ndarray) -> tuple[np.ndarray, Floats, Floats]:
-    """The kind of condition (a number), alpha and g at points of the boundary; what is not finite stays so."""
+    """The kind of condition (a number), alpha and g at points of the boundary; they may be infinite or nan."""
     parts = problem.partition
     part = parts.part_numbers(x, normals, piece)
     kind, alpha, g = np.zeros(len(x), int), np.zeros(len(x)), np.zeros(len(x))
@@ -177,7 +177,7 @@ class _Interval:
         return (low + high) / 2
 
     def jump(self, which: int, usual: float) -> float | None:
-        """Where alpha (1) or g (2) jumps, if it does; `usual` is what would be a smooth change from end to end."""
+        """Where alpha (1) or g (2) jumps, if it does; `usual` is the size of a smooth change over the interval."""
         low, high, apart = self.first, self.last, 0.0
         for _ in range(DIVISIONS):
             t, usual = np.linspace(low, high, PARTS + 1), usual / PARTS
@@ -190,7 +190,7 @@ class _Interval:
         return (low + high) / 2
 
     def kink(self, which: int) -> float | None:
-        """Where alpha (1) or g (2) has a kink, if it has one."""
+        """Where alpha (1) or g (2) has a kink, None if it has none."""
         low, high, bent = self.first, self.last, 0.0
         for _ in range(DIVISIONS_AT_KINK):
             t = np.linspace(low, high, PARTS + 1)
@@ -240,7 +240,7 @@ def _along(problem: Problem, stretch: Stretch, count: int) -> Iterator[float]:
 
 
 def _outliers(values: Floats, alike: np.ndarray) -> list[tuple[int, float]]:
-    """The intervals over which values may jump, the worst first, and by how much they would change otherwise."""
+    """The intervals over which values may jump, the largest first, and the size of a smooth change over each."""
     if not np.isfinite(values).all() or np.ptp(values) <= ROUNDING * np.abs(values).max():
         return []
     steps = np.where(alike, np.diff(values), 0.0)

@@ -1,12 +1,13 @@
 """Points of the direct solver, drawn for several levels at once, and the equations there.
 
-Equations for the solve and those held out to judge it by are drawn together: drawing and evaluating are dominated by
-what a call costs, not by what a point costs. Each family of equations has its points from one evenly spread sequence;
-the first half of it is for the solve, the second is held out. Every run of such a sequence is spread as evenly as all
-of it, so a level takes the first of each half.
+Points for the solve and held-out points are drawn together, because the cost of drawing and evaluating is mostly that
+of a call, not that of a point. The points of each family of equations are one low-discrepancy sequence: its first half
+is for the solve, its second half is held out. Every section of such a sequence is evenly spread, so that a level takes
+the first points of each half.
 
-Where data have structure that evenly spread points miss (problem/resolution.py), every level has further points. Each
-counts as much as the length, area or volume it stands for: the sum of squares stays an integral.
+Where data have structure that evenly spread points miss (problem/resolution.py), every level has additional points.
+Each is weighted by the length, area or volume it represents, so that the sum of squares remains an approximate
+integral.
 """
 
 from collections import Counter
@@ -21,19 +22,19 @@ from jumpnet.problem.places import Places
 from jumpnet.problem.resolution import DataSurvey, survey
 from jumpnet.rows import ConditionKey, Kind, Rows, balanced_size, equations, select, stack
 
-# When points run out, about PLENTY are drawn in all pieces together, and between 1.25 and 4 times as many as are
-# needed: drawing costs more than a solve with few functions, and hundreds of points cost hardly more than a few.
+# When points run out, about PLENTY new ones are drawn in all, but at least and at most AHEAD times as many as are
+# needed: drawing costs more than a solve with few functions, and hundreds of points hardly more than a few (heuristic).
 PLENTY, AHEAD = 3000, (1.25, 4.0)
-# Groups of equations that are asked for at points of their own.
+# Groups of equations with collocation points of their own.
 GROUPS = ("pde", "boundary", "jump", "flux")
 
 
 @dataclass(frozen=True)
 class Followed:
-    """Equations at the points that follow fast changes of data, those of one stream.
+    """Equations at the additional points where data vary fast, of one stream.
 
-    `measure` is the length, area or volume that each row stands for, `share` the same as a part of its piece, of the
-    boundary or of its interface.
+    `measure` is the length, area or volume that each row represents, `share` the same divided by that of its piece, of
+    the boundary or of its interface.
     """
 
     rows: Rows
@@ -42,7 +43,7 @@ class Followed:
 
 
 def followed(problem: Problem) -> dict[Stream, Followed] | None:
-    """The equations that follow the data of a problem, for the solve and held out; None if nothing needs them."""
+    """The equations at additional points, for the solve and held out; None if the data need no additional points."""
     found = survey(problem)
     if found.empty:
         return None
@@ -50,7 +51,7 @@ def followed(problem: Problem) -> dict[Stream, Followed] | None:
 
 
 def with_held_out(problem: Problem, drawn: Collocation) -> Collocation:
-    """Held-out points together with those that follow the data."""
+    """Held-out points together with the additional ones where data vary fast."""
     found = survey(problem)
     if found.empty:
         return drawn
@@ -99,7 +100,7 @@ def _followed(problem: Problem, found: DataSurvey, half: int) -> Followed:
     rows = equations(problem, _points_of(found, half, parts.dim))
     rows = select(rows, np.array([key.kind.group in GROUPS for key in rows.terms])[rows.term])
     first = np.cumsum(rows.counts) - rows.counts
-    # The rows of periodic sides have their first site across: they count as the smallest.
+    # The first site of a periodic row is on the other side of the box: such rows get the smallest share.
     least = min(known.values())
     table = [known.get(x.tobytes(), least) for x in np.ascontiguousarray(np.asarray(rows.sites.x)[first])]
     measure, share = np.array(table).T
@@ -108,7 +109,7 @@ def _followed(problem: Problem, found: DataSurvey, half: int) -> Followed:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Equations at more points than are needed now, as many held out as not.
+    """Equations at points drawn ahead of need, as many held out as for the solve.
 
     `start` and `count` say which of the rows of each family are for the solve, and which are held out; `rank` is the
     place of a row in its family. Measurements, and in 1-D boundary and interfaces, are the same rows for both.
@@ -157,9 +158,9 @@ class Drawn:
         )
 
     def first(self, stream: Stream, needed: Points, without: set[ConditionKey]) -> Rows:
-        """The equations at the first points, as large a part of each family as is needed of its kind, and all followed.
+        """The equations at the first points of each family, as many as are needed, and at all additional points.
 
-        Families that need not be looked at are left out.
+        The families `without` are left out.
         """
         have, dim = self.points, self.rows.sites.x.shape[1]
         share = {"pde": needed.minimum / max(have.minimum, 1), "boundary": needed.boundary / max(have.boundary, 1)}
@@ -173,7 +174,7 @@ class Drawn:
 
 
 def _joined(rows: Rows, more: Followed, without: set[ConditionKey]) -> Rows:
-    """Rows with those that follow the data, each of which counts as its share of the others."""
+    """Rows together with those at additional points, each weighted by its share."""
     keep = np.array([key not in without for key in more.rows.terms])[more.rows.term]
     if not keep.any():
         return rows
@@ -185,7 +186,7 @@ def _joined(rows: Rows, more: Followed, without: set[ConditionKey]) -> Rows:
     own = dict(zip(rows.terms, np.bincount(rows.term, minlength=len(rows.terms)).tolist(), strict=True))
     of_term = np.array([own.get(key, 0) for key in added.terms])[added.term]
     added = added.weighted(added.weight * np.sqrt(np.minimum(share * np.where(inside, of_term, alike), 1.0)))
-    # Means are taken over the rows of a group: those that follow must not make the others count less.
+    # Losses are means over the rows of a group: additional rows must not lower the weight of the others.
     more_of = {family: 1 + count / max(ordinary.get(family, 0), 1) for family, count in following.items()}
     result = stack([rows, added])
     factor = np.array([more_of.get(key.family, 1.0) for key in result.terms])[result.term]

@@ -1,7 +1,7 @@
 """Graded collocation near corners, for functions that are not smooth there.
 
-Evenly spread points do not determine powers of the distance between a corner and the point nearest to it. So there are
-points at distances that are halved again and again; each counts as much as the length that it stands for.
+Evenly spread points do not determine the singular functions between a corner and the nearest point. Therefore there are
+additional points at geometrically graded distances, each weighted by the length it represents.
 """
 
 from collections import defaultdict
@@ -31,7 +31,7 @@ def equations_near(problem: Problem, corners: Sequence[Corner], points: Points, 
     around = sum(wall.patch.measure for wall in parts._walls.walls if wall.owner == 0)
     spacing = {i.pair: i.measure / max(points.interface, 1) for i in parts.interfaces}
     spacing[OUTSIDE, OUTSIDE] = around / max(points.boundary, 1)
-    # Held-out points lie in between.
+    # Held-out points lie between those of the solve.
     steps: Floats = RATIO ** -(np.arange(STEPS, dtype=float) + (0.5 if stream is Stream.HELD_OUT else 0.0))
     found: dict[Pair, list[tuple[Floats, Floats, int]]] = defaultdict(list)
     for _, ways, pieces in corners:

@@ -19,28 +19,28 @@ from jumpnet.engines.trefftz.options import Trefftz
 from jumpnet.engines.trefftz.spaces import space_of
 from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.optim import History, Status
-from jumpnet.problem import Problem
+from jumpnet.problem import Problem, Supplement
 from jumpnet.rows import Rows
 from jumpnet.solution import Diagnostics, LeastSquares, PointCounts, Representation, Solution, Statement
 
-# Seconds after which another engine is tried, unless the residual falls by decades.
+# Seconds of computing after which the next engine is tried, unless the residual still falls fast (heuristic).
 SPEND = 4.0
-# Pieces with more corners than that (drawings), of which each has functions of its own, or drawn with more segments
-# (images): finite elements are sooner there.
+# With more corners (drawings), each of which has singular functions, or more segments of outlines (images), finite
+# elements are faster (heuristic).
 MOST_CORNERS, MOST_SEGMENTS = 40, 100
 
 
 @dataclass(frozen=True)
 class TrefftzEngine:
-    """Functions made for the problem, by linear least squares; `alone`: no other engine is tried next."""
+    """The Trefftz method by linear least squares; `alone` says that no other engine is tried afterwards."""
 
     options: Trefftz = field(default_factory=Trefftz)
     alone: bool = True
 
     def suits(self, problem: Problem) -> str | float:
-        """Why functions for the problem are not known, at a glance; else the seconds that are worth a try."""
+        """Why the engine does not suit the problem, else the seconds of computing a try is worth."""
         parts = problem.partition
-        if problem.data is not None:  # which no other engine but a training can take into account
+        if problem.data is not None:  # finite elements take no measured values, so there is no time limit
             return np.inf
         if parts.dim > 3:
             return f"there are too many polynomials in {parts.dim} dimensions"
@@ -54,7 +54,7 @@ class TrefftzEngine:
         return f"the pieces have {corners} corners" if corners > MOST_CORNERS else SPEND
 
     def solve(self, problem: Problem, request: Request) -> Solution:
-        """Of several seeds the answer with the smallest estimate."""
+        """The answer of all seeds with the smallest estimate."""
         found = []
         for seed in range(request.seed, request.seed + self.options.trials):
             found.append(self._of_seed(problem, request, int(seed)))
@@ -90,7 +90,8 @@ def _solution(problem: Problem, found: Attempt, seed: int, seconds: float) -> So
         "balanced",
     )
     done = Diagnostics(found.status, found.described(), seconds, found.estimate, seed, tuple(found.reasons), fit=fit)
-    return Solution(Representation(*level.without_traces(), atlas), Statement.of(problem), done)
+    u = Representation(*level.without_traces(), atlas, supplement=Supplement(level.constant))
+    return Solution(u, Statement.of(problem), done)
 
 
 def _points_used(rows: Rows) -> PointCounts:

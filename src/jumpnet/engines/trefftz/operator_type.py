@@ -1,7 +1,7 @@
-"""The type of each piece's operator, and a particular solution for its source: found at probe points.
+"""The operator type of each piece, and a particular solution for its source, found by sampling.
 
-With a constant A and a smooth f, solutions of div(A grad u) = f are one polynomial, a particular solution, and harmonic
-functions. So a source costs one unknown.
+With a constant A and a smooth f, a solution of div(A grad u) = f is a particular solution, which is a polynomial to
+rounding, plus a harmonic function. So a source costs one unknown.
 """
 
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from jumpnet.engines.trefftz.trial_space import BasisBlock
 from jumpnet.fields.scalar import ConstantField
 from jumpnet.geometry.checks import Bounds
 from jumpnet.linalg.threads import one_blas_thread
-from jumpnet.models.polynomials import Legendre
+from jumpnet.models.families.polynomials import Legendre
 from jumpnet.problem import Problem
 from jumpnet.problem.resolution import survey
 from jumpnet.rows import Sites
 
-# Points of a piece's box at which its equation is looked at, beside those where its data change fast.
+# Samples of lam and f in a piece's box, in addition to those where data vary fast (heuristic).
 PROBES = 2048
-# Particular solutions: the degrees that are tried, in order; the most polynomials; the largest relative residual.
+# Particular solutions: degrees to try, in this order; the most polynomials; the largest relative residual.
 DEGREES, MOST_POLYNOMIALS, RESIDUAL = (2, 4, 8, 12, 16, 20, 24), 500, 1e-12
 
 
@@ -46,7 +46,7 @@ def operator_types(problem: Problem) -> list[OperatorType]:
 
 
 def _operator_type(problem: Problem, piece: int) -> OperatorType:
-    """The operator type of a piece, from its coefficients at probe points."""
+    """The operator type of a piece, from samples of its coefficients."""
     if problem.dim not in (2, 3) or not problem.A[piece].is_constant:
         return NEITHER
     lower, upper = (np.asarray(end, float) for end in problem.partition.piece_bounds(piece))
@@ -66,10 +66,10 @@ def _operator_type(problem: Problem, piece: int) -> OperatorType:
 
 
 def _particular_solution(problem: Problem, piece: int, inside: np.ndarray, source: np.ndarray) -> BasisBlock | None:
-    """A polynomial that solves a piece's equation to rounding, whatever holds on its boundary; None if none is found.
+    """A polynomial that solves a piece's equation to rounding, whatever the boundary conditions; None if not found.
 
-    It is sought on the piece's box, and looked at `inside`, where the source is known; a source that is not defined on
-    the box, or not smooth, has none.
+    It is fitted on the piece's box and checked at the points `inside` the piece. None is found for a source that is not
+    smooth, or not defined on the whole box.
     """
     lower, upper = (np.asarray(end, float) for end in problem.partition.piece_bounds(piece))
     chart, rng = scaled(piece, (lower, upper)), np.random.default_rng(0)

@@ -1,19 +1,17 @@
-"""What the Trefftz engine may be told."""
+"""Options of the Trefftz engine."""
 
 from dataclasses import dataclass
 
 from jumpnet.engines.seeds import check_trials
+from jumpnet.engines.trefftz.enrichments import ENRICHMENTS
 from jumpnet.errors import ModelError
 from jumpnet.models import FrozenModel
 from jumpnet.optim import Direct
 
-# The names of the enrichments (the package `enrichments` has one file for each), in the order of their proposals.
-ENRICHMENTS = ("multipoles", "bessel", "aaa", "corners")
-
 
 @dataclass(frozen=True)
 class Trefftz:
-    """Functions made for the problem, by linear least squares: `jn.solve(problem, method=jn.Trefftz(...))`.
+    """A Trefftz method by linear least squares: `jn.solve(problem, method=jn.Trefftz(...))`.
 
     Args:
         basis: `jn.models.Polynomials(...)`, `Harmonics(...)` or `RandomFeatures(...)`: solve once with these functions;
@@ -23,8 +21,8 @@ class Trefftz:
         refinements: Steps of iterative refinement after a factorisation by QR.
         trials: The number of seeds (from `seed` on) to solve with; the answer with the smallest estimate is returned.
         enrichments: Which functions the trial space may have beside polynomials and harmonic functions, in the order in
-            which they are asked: "multipoles" about holes, "bessel" (I and K, for constant lam > 0), "aaa" (poles
-            beyond smooth walls), "corners" (singular functions).
+            which they are asked: names of the registry `jumpnet.engines.trefftz.enrichments.ENRICHMENTS`, by default
+            all of them (docs: "The Trefftz engine", "Which functions").
         images: Whether multipoles have images in straight walls and in each other.
         most_holes: A piece with more holes, and corners of holes, is split into one cell for each of them (heuristic).
         first_degree: The degree of polynomials and harmonic functions in the first space; smooth pieces need about
@@ -32,13 +30,14 @@ class Trefftz:
         unknowns: The largest trial space of whole pieces; beyond it algebraic convergence is not worth its cost.
         unknowns_of_cells: The same where a piece is split into cells (400 disks have 90,000: benchmarks/many.py).
         levels: The most trial spaces that are solved.
-        stagnation: p-refinement that leaves more than this part of the residual stagnates: then the enrichments propose
-            blocks, which are accepted if they leave less than this part per level that they cost (heuristic).
+        stagnation: p-refinement stagnates if more than this part of the residual remains. Then the enrichments propose
+            blocks, which are accepted if at most this part remains per unit of their cost, in levels (heuristic).
         oversampling: Equations for each unknown. With fewer than two, residuals are small at the points only.
         safety: The factor of the error estimate (benchmarks/estimates.py).
-        saturation: A space shows the error of another if its residual is at most this part of the other's.
-        memory: The weight of a reliability constant (error per unit of residual) that a former space showed is
-            multiplied by this factor with every further space (heuristic).
+        saturation: The difference between two spaces counts as the error of the former if the residual of the latter is
+            at most this part of the former's (saturation assumption).
+        memory: The reliability constant (error per unit of residual) measured on a former space is multiplied by this
+            factor with every further space (heuristic).
 
     Example:
         >>> import jumpnet as jn
@@ -52,7 +51,7 @@ class Trefftz:
     cutoff: float = 1e-14
     refinements: int = 0
     trials: int = 1
-    enrichments: tuple[str, ...] = ENRICHMENTS
+    enrichments: tuple[str, ...] = tuple(ENRICHMENTS)
     images: bool = True
     most_holes: int = 16
     first_degree: int = 6

@@ -1,4 +1,4 @@
-"""What lies across the sides of a domain: the rest of pieces that they cut, and copies of holes if it is periodic."""
+"""Images of holes across the sides of the domain: mirror images, periodic copies, and holes that a side cuts."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -11,12 +11,13 @@ from jumpnet.charts.choice import Tensor, charts_of_hole
 from jumpnet.geometry import Box, Hole
 from jumpnet.problem import Problem
 
-# An arc is one of a circle if no point of it is farther off than this part of the radius.
+# A wall counts as an arc of a circle if no point deviates by more than this part of the radius.
 ROUND = 1e-7
 POINTS = 200
-# Walls whose normals differ by less are straight.
+# Walls count as straight if their normals differ by less than this.
 STRAIGHT = 1e-6
-# In space, copies of a hole count up to this distance of their centre from the box, in halves of its longest side.
+# In space, copies of a hole are used if their centre is within this distance of the box, in halves of its longest side
+# (heuristic).
 NEAR = 1.45
 
 
@@ -33,7 +34,7 @@ class Mirror(NamedTuple):
     along: complex
 
     def distance(self, place: complex) -> float:
-        """How far a place is away."""
+        """The distance of a place from the side."""
         return abs(((place - self.at) / self.along).imag)
 
     def image(self, place: complex) -> complex:
@@ -57,7 +58,7 @@ def mirrors(problem: Problem, piece: int, transform: np.ndarray) -> Iterator[Mir
 
 
 def copies(problem: Problem, center: np.ndarray) -> Iterator[np.ndarray]:
-    """The places of a point in the neighbouring boxes, where they are near to this one."""
+    """The periodic copies of a point in neighbouring boxes that are close to this box."""
     lower, upper = (np.asarray(end, float) for end in problem.partition.bounds)
     for step in product(*(range(-1, 2) if one else range(1) for one in is_periodic(problem))):
         place = center + np.array(step) * (upper - lower)
@@ -67,9 +68,10 @@ def copies(problem: Problem, center: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def cut_pieces(problem: Problem, piece: int) -> Iterator[tuple[Slit, Hole]]:
-    """Poles in the other pieces that reach the sides of the domain, where these bulge into a piece.
+    """Poles for the pieces that a side of the domain cuts, and that bulge into a piece.
 
-    An arc of a circle, where A is the identity, is that of a hole which a side cuts; others get a pole as holes do.
+    An arc of a circle (where A is the identity) is treated as that of a hole which the side cuts; other walls get a
+    pole as holes do.
     """
     parts = problem.partition
     outer = parts._walls.outer_labels
@@ -83,7 +85,7 @@ def cut_pieces(problem: Problem, piece: int) -> Iterator[tuple[Slit, Hole]]:
         x, normals = parts.sample_interface(interface.pair, POINTS, seed=0)
         transform = inverse_root(problem.A[piece].value(x).mean(axis=0))
         center, radius, off = _circle(x @ transform.T)
-        outward = normals if piece == interface.pair[0] else -normals  # out of the other piece
+        outward = normals if piece == interface.pair[0] else -normals  # outward for the other piece
         if np.ptp(outward, axis=0).max() < STRAIGHT:
             continue
         if off < ROUND * radius:
@@ -93,7 +95,7 @@ def cut_pieces(problem: Problem, piece: int) -> Iterator[tuple[Slit, Hole]]:
         else:
             chart = next(charts_of_hole(parts, piece, Hole(other, x, x.mean(axis=0), (other,)), _tensor(problem)))
             assert isinstance(chart, Slit)
-        # Seen from there the wall must lie all around, or the pole would be on the wrong side of it.
+        # The wall must be convex as seen from the pole; otherwise the pole would lie on the wrong side of it.
         bulges = np.all(np.sum((x - chart.center) * outward, axis=1) > 0)
         if bulges and parts.label(chart.center[None])[0] != piece:
             yield chart, Hole(other, x, chart.center, (other,))

@@ -1,9 +1,10 @@
-"""The powers of the distance that solutions have at a point where pieces meet.
+"""Singular exponents: the powers of the distance that solutions have at a point where pieces meet.
 
-There u = r^p g(angle), and in coordinates that make a piece's A a multiple s of the identity, u is the real part of
-c z^p and its flux that of its imaginary part: u and v = s Im(c z^p) are the same on both sides of a wall. From one wall
-of a piece to the next, (u, v) is turned by p times the angle between them and stretched. Once around the point, or
-from one side of the domain to the other, it must fit; which powers p do is a question of one variable.
+There u = r^p g(angle), and in coordinates that make a piece's A a multiple s of the identity, u is the real part of c
+z^p and its flux is given by the imaginary part: u and v = s Im(c z^p) are continuous across walls. From one wall of a
+piece to the next, the vector (u, v) is rotated by p times the angle between the walls, and scaled. Once around the
+point it must be periodic; from one side of the domain to the other it must meet both boundary conditions. Either is one
+scalar equation for the exponent p.
 """
 
 from collections.abc import Sequence
@@ -15,16 +16,18 @@ import numpy as np
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.quadrature.regions import bisected
 
-# Bisections for each power; two powers are a double root if the trace differs from 2 by no more than this between them.
+# Bisections for each exponent; two exponents are a double root if the trace differs from 2 by at most TOUCHES between
+# them.
 HALVINGS, TOUCHES = 60, 1e-12
-# The least power that is looked for.
+# The smallest exponent that is searched for.
 LEAST = 1e-6
-# Complex ones: where Newton's method begins, how often it is repeated, and how near to each other two of them are one.
+# Complex exponents: the grid of starting points of Newton's method and the largest imaginary part, the number of steps,
+# and the distance below which two results are the same.
 STARTS, LARGEST_PART, STEPS, SAME = 0.25, 2.5, 16, 1e-8
 
 
 class Sector(NamedTuple):
-    """What a piece fills around a point: angle and ratio of the lengths of its walls, in its metric, and its s."""
+    """The sector of a piece at a point: its angle, the ratio of the scales of its walls, in its metric, and s."""
 
     angle: float
     stretch: float
@@ -33,10 +36,10 @@ class Sector(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def exponents(sectors: tuple[Sector, ...], ends: tuple[bool, bool] | None, most: float) -> np.ndarray:
-    """The powers up to `most` around a point inside the domain, or (with `ends`) between two of its sides.
+    """The exponents up to `most` around a point inside the domain, or (with `ends`) between two of its sides.
 
-    `ends` says of the first and last side whether values of u are given there. Where walls are stretched differently
-    on their two sides, powers are complex numbers, each with its conjugate.
+    `ends` says of the first and last side whether the condition is Dirichlet's. If the two sides of a wall are scaled
+    differently, exponents are complex, each with its conjugate.
     """
     if ends is not None:
         return _between_sides(sectors, *ends, most)
@@ -45,9 +48,9 @@ def exponents(sectors: tuple[Sector, ...], ends: tuple[bool, bool] | None, most:
 
 
 def _between_sides(sectors: Sequence[Sector], first: bool, last: bool, most: float) -> Floats:
-    """The powers between two sides: (u, v) has turned from what is given at the one to what is given at the other.
+    """The exponents between two sides: (u, v) is rotated from the condition on the one to that on the other.
 
-    The angle by which it turns grows with the power, so none is missed, however near they are to each other.
+    The angle of rotation is monotone in the exponent, so none is missed, however close two of them are.
     """
     begin, end = (np.pi / 2 if given else 0.0 for given in (first, last))
 
@@ -63,19 +66,19 @@ def _between_sides(sectors: Sequence[Sector], first: bool, last: bool, most: flo
 
 
 def _scaled(angle: Floats, factor: float) -> Floats:
-    """The angle of (u, factor v) for that of (u, v), as many times around."""
+    """The angle of (u, factor v) from that of (u, v), with the same number of turns."""
     half_turns = np.pi * np.round(angle / np.pi)
     return half_turns + np.arctan(factor * np.tan(angle - half_turns))
 
 
 def _around(sectors: Sequence[Sector], most: float) -> Floats:
-    """The powers around a point: (u, v) is mapped to itself by a matrix whose trace is 2.
+    """The exponents around a point: those for which the matrix of (u, v) once around it has the trace 2.
 
-    Between two powers that make u = 0 on one wall, on both of its sides, the trace runs from 2 or more to -2 or less:
-    each stretch has one power, and two stretches that meet where the trace only just touches 2 have the same.
+    Between two exponents of the problem with u = 0 on both sides of one wall, the trace runs from 2 or more to -2 or
+    less. So each such interval has one exponent; two intervals that meet where the trace touches 2 share a double root.
     """
     zero = _between_sides(sectors, True, True, most + 2.0)
-    over = _trace(sectors, zero) - 2  # at every second of them it is not negative
+    over = _trace(sectors, zero) - 2  # not negative at every second of them
     touches = TOUCHES * max(1.0, float(np.abs(over).max()))
     doubled = over <= touches
     doubled[::2] = False
@@ -88,7 +91,7 @@ def _around(sectors: Sequence[Sector], most: float) -> Floats:
 
 
 def _trace(sectors: Sequence[Sector], p: np.ndarray) -> np.ndarray:
-    """The trace of the matrix that takes (u, v) once around the point, but for the stretch."""
+    """The trace of the matrix that takes (u, v) once around the point, without its scale."""
     total = np.broadcast_to(np.eye(2, dtype=p.dtype), (len(p), 2, 2))
     for angle, _, s in sectors:
         c, n = np.cos(p * angle), np.sin(p * angle)
@@ -97,9 +100,9 @@ def _trace(sectors: Sequence[Sector], p: np.ndarray) -> np.ndarray:
 
 
 def _stretched(sectors: Sequence[Sector], stretch: float, most: float) -> np.ndarray:
-    """The powers around a point at which walls are stretched: the matrix, of determinant one, must undo the stretch.
+    """The exponents around a point where walls are scaled: the matrix, of determinant one, must undo the scale.
 
-    By Newton's method from a grid of places.
+    By Newton's method from a grid of starting points.
     """
 
     def misfit(p: np.ndarray) -> np.ndarray:
@@ -111,7 +114,7 @@ def _stretched(sectors: Sequence[Sector], stretch: float, most: float) -> np.nda
     with np.errstate(all="ignore"):
         for _ in range(STEPS):
             step = 2e-6 * misfit(p) / (misfit(p + 1e-6) - misfit(p - 1e-6))
-            p = p - step / np.maximum(1.0, np.abs(step) / STARTS)  # no leaps
+            p = p - step / np.maximum(1.0, np.abs(step) / STARTS)  # steps are bounded
     found = p[np.isfinite(p) & (np.abs(step) < SAME) & (p.real > LEAST) & (p.real < most)]
     found = np.where(np.abs(found.imag) < SAME, found.real, found.real + 1j * np.abs(found.imag))
     _, first = np.unique(np.round(found / (10 * SAME)), return_index=True)

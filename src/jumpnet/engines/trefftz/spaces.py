@@ -1,9 +1,9 @@
-"""Which frozen features a problem gets: chosen piece by piece from geometry and coefficients, never from the solution.
+"""The first trial space of a problem, chosen piece by piece from geometry and coefficients, never from the solution.
 
-Where A is constant and there is no source, the features solve the equation exactly: harmonic functions after the
-linear map that makes A the identity, growing ones and poles in the holes. Elsewhere they are polynomials. Each block
-has a degree of its own, which the adaptive loop raises where residuals are large. A piece with many holes is split
-into cells between them, whose functions depend on the neighbouring holes only.
+Where A is constant and there is no source, the functions solve the equation exactly: harmonic functions after the
+linear map that makes A the identity, regular ones and multipoles in the holes. Elsewhere they are polynomials. Each
+block has a degree of its own, which the adaptive loop raises where residuals are large. A piece with many holes is
+split into one cell per hole, whose functions depend on the neighbouring holes only.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ from jumpnet.problem import Problem
 
 
 def first_space(problem: Problem, options: Trefftz = Trefftz()) -> TrialSpace:
-    """The features to start with: poles in the holes of pieces whose equation they solve, where they cost little."""
+    """The first trial space of the adaptive loop; multipoles are there from the start if they solve the equation."""
     types = operator_types(problem)
     orders = [FIRST_ORDER if one.harmonic and "multipoles" in options.enrichments else 0 for one in types]
     space = _space(problem, types, "legendre", options.first_degree, orders, options)
@@ -35,7 +35,7 @@ def first_space(problem: Problem, options: Trefftz = Trefftz()) -> TrialSpace:
 
 
 def space_of(model: FrozenModel, problem: Problem, options: Trefftz = Trefftz()) -> TrialSpace:
-    """The features that a user asks for."""
+    """The trial space of a basis that the user names."""
     size = problem.partition.size
     if isinstance(model, RandomFeatures):
         space = _space(problem, [NEITHER] * size, "ridges", model.neurons, [0] * size, options)
@@ -47,7 +47,7 @@ def space_of(model: FrozenModel, problem: Problem, options: Trefftz = Trefftz())
 def _space(
     problem: Problem, types: Sequence[OperatorType], kind: str, degree: int, orders: Sequence[int], options: Trefftz
 ) -> TrialSpace:
-    """Harmonic functions in pieces whose equation they solve, elsewhere functions of a kind; poles up to an order."""
+    """Harmonic functions in pieces whose equation they solve, else functions of `kind`; poles of given orders."""
     parts = problem.partition
     boxes = local_boxes(parts)
     found: list[BasisBlock] = []
@@ -64,7 +64,7 @@ def _space(
 
 
 def _each_once(blocks: Sequence[BasisBlock]) -> tuple[BasisBlock, ...]:
-    """Without repetitions: two cells that meet at a pair of close holes ask for the same functions inside them."""
+    """Blocks without duplicates: the images of two close holes are proposed for each of the two cells."""
     known, kept = set(), []
     for block in blocks:
         key = (block.cell, block.kind, block.pole, repr(block.chart.spec()))
@@ -75,7 +75,7 @@ def _each_once(blocks: Sequence[BasisBlock]) -> tuple[BasisBlock, ...]:
 
 
 def _cut_between_holes(problem: Problem, types: Sequence[OperatorType], most: int) -> PowerDiagram | None:
-    """The cells of a piece with many holes, if there is one and it can be cut."""
+    """The cells of the first piece with many holes; None if there is none, or it cannot be split."""
     parts = problem.partition
     if parts.dim != 2 or any(is_periodic(problem)):
         return None
@@ -90,7 +90,7 @@ def _cut_between_holes(problem: Problem, types: Sequence[OperatorType], most: in
 def _surrounding(
     problem: Problem, cut: PowerDiagram, types: Sequence[OperatorType], degree: int, order: int, images: bool
 ) -> Iterator[BasisBlock]:
-    """The functions of each cell between holes: its own, and poles in the holes that it surrounds or touches."""
+    """The functions of each cell of a split piece: its own, and poles in its hole and in the neighbouring ones."""
     parts, piece = problem.partition, cut.map.piece
     holes = parts.holes(piece)
     charts = [list(charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x))) for hole in holes]
@@ -121,7 +121,7 @@ def own_blocks(
     kind: str = "legendre",
 ) -> Iterator[BasisBlock]:
     """The functions of a cell in its own coordinates."""
-    # Beside harmonic functions, polynomials need only be a particular solution; in space many of them save nothing.
+    # With harmonic functions, polynomials need only be a particular solution; in space that would not save unknowns.
     both = operator.harmonic and problem.dim == 2
     if operator.exact or operator.particular or both:
         yield BasisBlock(piece, cell, own_chart(problem, piece, cell, bounds), "harmonic", degree)

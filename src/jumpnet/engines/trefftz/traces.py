@@ -1,7 +1,7 @@
 """Traces on the skeleton between the cells of a piece: value and flux on each cut, as polynomials along it.
 
-How many polynomials a cut gets follows from geometry and from the degree of the cells beside it: fields along it
-converge at a rate that is known, so all cuts are given the same accuracy, which falls as the cells' degree rises.
+The number of polynomials on a cut follows from geometry and from the degree of the neighbouring cells. Fields along a
+cut converge at a known rate, so that all cuts get the same accuracy, which improves with the degree of the cells.
 """
 
 from collections.abc import Iterator
@@ -11,13 +11,14 @@ from jaxtyping import Int
 
 from jumpnet.charts import Affine
 from jumpnet.geometry.cells.power_diagram import PowerDiagram
+from jumpnet.models.families.polynomials import Legendre
 from jumpnet.models.frozen import Features
-from jumpnet.models.polynomials import Legendre
 
-# Cuts are given an accuracy of exp(-PER_DEGREE * degree). More polynomials cost time and did not lower the held-out
-# residuals of 100 disks (benchmarks/many.py).
+# The accuracy on cuts is exp(-PER_DEGREE * degree). More polynomials cost time and did not lower the held-out residuals
+# of 100 disks (benchmarks/many.py).
 PER_DEGREE = 0.9
-# Polynomials on a cut: at least, and at most for a degree. The latter is for circles that nearly touch.
+# Polynomials on a cut: at least FEWEST, at most MOST_PER_DEGREE times the degree, which bounds circles that nearly
+# touch.
 FEWEST, MOST_PER_DEGREE = 3, 4
 
 
@@ -33,8 +34,8 @@ def points(
 ) -> Int[np.ndarray, " cuts"]:
     """How many points each cut needs: two equations for each unknown of the cells and of the cuts around them.
 
-    `unknowns` are those of each cell that are determined by its cuts alone. A point is an equation for value and one
-    for flux on either side.
+    `unknowns` counts those of each cell that only its cuts determine. A point gives two equations, for value and flux,
+    on each side.
     """
     around = np.bincount(cut.lines.cells.ravel(), np.repeat(polynomials, 2), cut.size)
     of_cell = unknowns / np.maximum(around, 1)
@@ -42,7 +43,7 @@ def points(
 
 
 def functions(cut: PowerDiagram, polynomials: Int[np.ndarray, " cuts"]) -> Iterator[Features]:
-    """Those of value and flux on each cut, in turn."""
+    """The trace functions of value and of flux, cut by cut."""
     lines = cut.lines
     along = (lines.end - lines.start) / lines.length[:, None]
     for line, count in enumerate(polynomials.tolist()):

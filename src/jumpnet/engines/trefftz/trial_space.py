@@ -13,23 +13,27 @@ from jumpnet.charts import Chart
 from jumpnet.engines.trefftz import traces
 from jumpnet.geometry.cells.power_diagram import PowerDiagram
 from jumpnet.models import Frozen
-from jumpnet.models.families import Family, Powers, Products, Ridges, Solid
+from jumpnet.models.families import Family
+from jumpnet.models.families.harmonic import Powers
+from jumpnet.models.families.polynomials import Combination, Legendre
+from jumpnet.models.families.products import Products
+from jumpnet.models.families.ridges import Ridges
+from jumpnet.models.families.solid import Solid
+from jumpnet.models.families.wedges import BranchCutPotential, Wedge
 from jumpnet.models.frozen import Features
-from jumpnet.models.polynomials import Combination, Legendre
-from jumpnet.models.wedges import BranchCutPotential, Wedge
 from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ON_CUTS, ConditionKey, Kind
 
-# The outside of the domain, where a piece is meant.
+# The number of the outside of the domain, in place of that of a piece.
 OUTSIDE = -1
-# No piece gets more functions than this from one chart.
+# The most functions of one block (heuristic).
 LARGEST = 1500
 
 
-class Strings(Protocol):
-    """A sequence of sets of poles of increasing size."""
+class ExactFunctions(Protocol):
+    """Sets, of increasing size, of functions that solve a piece's equation without its source."""
 
     def count(self, wanted: int) -> int:
-        """The size of the smallest set with at least the wanted number of poles, or of the largest set."""
+        """The size of the smallest set of at least the wanted size, or of the largest set."""
         ...
 
     def family(self, count: int) -> Family:
@@ -44,10 +48,10 @@ class BasisBlock:
     `kind` is "legendre" (polynomials), "harmonic", "products" (of poles and polynomials), "ridges" (random ones of
     size `scale`, as many as the degree), "particular" (one polynomial with known `weights`, a particular
     solution), "corner" (powers about a corner, the first of `powers`, as many as the degree; those with an `opening`
-    have a branch cut along a segment), "poles" (simple ones at `strings`, as many as the degree or a few more) or
-    "bessel" (`strings` up to an order).
-    Charts of the piece's own coordinates have growing harmonic functions, charts about a pole decaying ones. `pieces`
-    are those on whose interfaces with this piece the block matters most, None for all of them and the outer boundary.
+    have a branch cut along a segment), or one that an enrichment names: the functions are then those of `exact`, and
+    the degree is the size of the set. Charts of the piece's own coordinates have growing harmonic functions, charts
+    about a pole decaying ones. `pieces` are those on whose interfaces with this piece the block matters most, None for
+    all of them and the outer boundary.
     `cell` is the piece itself, where that is not cut.
     """
 
@@ -62,18 +66,23 @@ class BasisBlock:
     weights: tuple[float, ...] = ()
     powers: tuple[complex, ...] = ()
     opening: float = 0.0
-    strings: Strings | None = None
+    exact: ExactFunctions | None = None
 
     @property
     def place(self) -> tuple[float, ...]:
-        """Where functions about a point have it."""
+        """The centre of the chart, for functions about a point."""
         chart: Any = self.chart
         return tuple(np.asarray(chart.center).tolist())
 
     @property
     def solves(self) -> bool:
-        """Whether the functions solve the equation inside the piece, but for a source."""
-        return self.kind in ("harmonic", "corner", "poles", "bessel")
+        """Whether the functions solve the piece's equation without its source."""
+        return self.kind in ("harmonic", "corner") or self.exact is not None
+
+    @property
+    def about_hole(self) -> bool:
+        """Whether the functions are decaying ones about a hole."""
+        return self.pole and self.kind not in ("corner", "poles")
 
     @property
     def family(self) -> Family:
@@ -88,8 +97,8 @@ class BasisBlock:
             powers, imaginary = (tuple(block.tolist()) for block in (np.real(known), np.imag(known)))
             imaginary = imaginary if any(imaginary) else ()
             return BranchCutPotential(powers, imaginary, self.opening) if self.opening else Wedge(powers, imaginary)
-        if self.strings is not None:
-            return self.strings.family(self.degree)
+        if self.exact is not None:
+            return self.exact.family(self.degree)
         if self.kind == "ridges":
             return Ridges(dim, self.degree, self.scale, seed=self.piece)
         if self.kind == "legendre":
@@ -99,25 +108,25 @@ class BasisBlock:
         return Solid(self.degree, exterior=self.pole)
 
     def in_cell(self, cell: int, near: set[int]) -> "BasisBlock":
-        """Functions of a whole piece as those of a cell; what is not in or at the cell matters on its cuts only."""
+        """A block of a whole piece as one of a cell: pieces that are not near the cell are removed."""
         chart: Any = self.chart
         pieces = tuple(label for label in self.pieces or () if label in near)
         return replace(self, cell=cell, chart=replace(chart, cells=(cell,)), pieces=pieces)
 
     def grown(self, stride: float = 1.0) -> "BasisBlock":
-        """With a degree about a third higher (times `stride`); the same block where it is as large as it may be."""
+        """The block with a degree about a third higher (times `stride`); unchanged if it would become too large."""
         if self.kind == "particular":
             return self
         degree = self.degree + max(1, ceil(stride * max(2, self.degree // 3)))
-        if self.strings is not None:
-            degree = self.strings.count(degree)
+        if self.exact is not None:
+            degree = self.exact.count(degree)
         more = replace(self, degree=min(degree, len(self.powers)) if self.kind == "corner" else degree)
         return more if more.family.size <= LARGEST else self
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where some families of equations hold: inside pieces, at the boundary, on cuts, between pieces, or at points."""
+    """Where marked conditions hold: inside pieces, on the boundary, on cuts, between pieces, or at data points."""
 
     inside: set[int]
     boundary: bool
@@ -143,7 +152,7 @@ class Places:
         return found
 
     def concern(self, block: BasisBlock) -> bool:
-        """Whether more functions of the block may lower the residual there."""
+        """Whether a higher degree of the block may lower the residuals of these conditions."""
         if (block.piece in self.inside and not block.solves) or (block.piece in self.at_points and not block.pole):
             return True
         if (block.piece, block.cell) in self.cuts:
@@ -156,21 +165,21 @@ class Places:
 
 @dataclass(frozen=True)
 class TrialSpace:
-    """The features of all cells, which pieces solve their equation exactly, and the cells, where pieces are cut."""
+    """The blocks of all cells, whether those of each piece solve its equation, and the cells of a split piece."""
 
     blocks: tuple[BasisBlock, ...]
     exact: tuple[bool, ...]
     cells: PowerDiagram | None = None
 
     @property
-    def answered(self) -> list[bool]:
-        """Which pieces have harmonic functions, and polynomials only to answer a source."""
+    def has_particular_solution(self) -> list[bool]:
+        """Which pieces have harmonic functions, and polynomials only as a particular solution for the source."""
         harmonic = {block.piece for block in self.blocks if block.kind == "harmonic" and not block.pole}
         return [piece in harmonic and not exact for piece, exact in enumerate(self.exact)]
 
     @property
     def network(self) -> Frozen:
-        """The features as a model."""
+        """The trial space as a model with frozen features."""
         count = len(self.exact) if self.cells is None else self.cells.size
         of_cell: list[list[tuple[Chart, Family]]] = [[] for _ in range(count)]
         for block in self.blocks:
@@ -192,7 +201,7 @@ class TrialSpace:
 
     @property
     def points_on_cuts(self) -> Int[np.ndarray, " cuts"]:
-        """How many points each cut between holes needs: a cell's own functions and poles beside it have no others."""
+        """The number of points on each cut; they alone determine a cell's own functions and the poles beside it."""
         cells = self.cells
         assert isinstance(cells, PowerDiagram)
         inside = {
@@ -205,7 +214,7 @@ class TrialSpace:
         return traces.points(cells, self.polynomials_on_cuts, unknowns)
 
     def with_blocks(self, more: Sequence[BasisBlock]) -> "TrialSpace":
-        """The same space with more functions."""
+        """The space with further blocks."""
         return replace(self, blocks=(*self.blocks, *more)) if more else self
 
     def of(self, cell: int) -> Iterator[BasisBlock]:
@@ -213,7 +222,7 @@ class TrialSpace:
         return (block for block in self.blocks if block.cell == cell)
 
     def grown(self, keys: Sequence[ConditionKey], stride: float = 1.0) -> "TrialSpace":
-        """With more functions wherever they may lower the residual of one of the conditions."""
+        """The space with higher degrees wherever that may lower the residual of a marked condition."""
         places = Places.of(keys)
         grown = (block.grown(stride) if places.concern(block) else block for block in self.blocks)
         return replace(self, blocks=tuple(grown))

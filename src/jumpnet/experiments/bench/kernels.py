@@ -16,7 +16,7 @@ from jumpnet.experiments.bench.timing import side_by_side
 from jumpnet.models import System
 from jumpnet.optim import LevenbergMarquardt
 
-DAMPING = 1e-6  # any will do: it changes the numbers in the factorisation, not their count
+DAMPING = 1e-6  # arbitrary: it changes the numbers in the factorisation, not their count
 
 
 def assembly(plan: Plan, tell: Tell) -> Iterator[Item]:

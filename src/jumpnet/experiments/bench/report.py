@@ -47,7 +47,7 @@ class Comparison:
 
 @dataclass
 class Table:
-    """What a comparison has come to so far."""
+    """The results of a comparison so far."""
 
     name: str
     title: str

@@ -37,7 +37,7 @@ def paper_system(name: str) -> System:
 
 
 def one_hot_system(pieces: int) -> System:
-    """One-hot encoding with 50 neurons on the 1-D chain of so many pieces."""
+    """One-hot encoding with 50 neurons on the 1-D chain of a number of pieces."""
     return least_squares(problems.pde1(pieces), OneHot(), (POINTS_PER_PIECE * pieces, 2, 1), "local")
 
 

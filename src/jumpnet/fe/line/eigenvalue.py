@@ -1,4 +1,4 @@
-"""How far from resonance a problem with lam < 0 is: the eigenvalue of smallest modulus, by inverse iteration.
+"""The eigenvalue of smallest modulus, by inverse iteration: the distance of a problem with lam < 0 from resonance.
 
 (A u')' - lam u = -mu u with all data zero. A residual r makes an error of up to r/|mu|.
 """

@@ -92,7 +92,7 @@ def tables(order: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 class Group:
     """The elements of one order, with data at their integration points and element matrices K, F.
 
-    Integral of A u' t' + lam u t + f t is (K c + F) . t.
+    Integral of (A u' + drift u + push) t' + lam u t + f t is (K c + F) . t.
     """
 
     order: int
@@ -136,7 +136,13 @@ def groups(statement: LineStatement, mesh: Mesh) -> Iterator[Group]:
         stiff = (A * w * (2 / h)[:, None]) @ _products(D)
         mass = (lam * w * (0.5 * h)[:, None]) @ _products(N)
         K = (stiff + mass).reshape(-1, order + 1, order + 1)
-        yield Group(order, index, h, K, (f * w * (0.5 * h)[:, None]) @ N)
+        F = (f * w * (0.5 * h)[:, None]) @ N
+        if statement.drift is not None:
+            carried = (D[:, :, None] * N[:, None, :]).reshape(len(N), -1)
+            K += ((statement.drift(x, piece) * w) @ carried).reshape(K.shape)
+        if statement.push is not None:
+            F += (statement.push(x, piece) * w) @ D
+        yield Group(order, index, h, K, F)
 
 
 def _products(N: Float[np.ndarray, "q p"]) -> Float[np.ndarray, "q pp"]:

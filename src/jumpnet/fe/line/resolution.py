@@ -17,10 +17,10 @@ from jumpnet.fe.line.elements import gauss
 from jumpnet.fe.line.statement import LineStatement
 
 POINTS = 16  # in a cell
-FINEST, COARSEST = 12, 3  # levels of halving at which data are looked at everywhere, in the domain and in each interval
+FINEST, COARSEST = 12, 3  # levels of bisection at which data are sampled everywhere, in the domain and in each interval
 AGAIN, LEAST = 9, 1  # the same for other data on cells that resolve the first
 ROUNDING = 256 * np.finfo(float).eps  # relative deviation that is ascribed to rounding in the data
-# Near ends of intervals and points that formulas name, data are looked at in distances of 4^-1 to 4^-NEAR of a cell.
+# Near ends of intervals and points that formulas name, data are sampled at distances of 4^-1 to 4^-NEAR of a cell.
 NEAR = 20
 NOISY = 1500  # finest cells that are not resolved: the data are noise, or oscillate faster than can be followed
 DEEPEST = 400  # halvings below the finest cells: towards x = 0 numbers go on

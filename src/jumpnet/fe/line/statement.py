@@ -1,6 +1,6 @@
 """The equations on the line as arrays: intervals, joints between them, ends, and data that are asked for at points.
 
-    (A u')' - lam u = f       in each interval,                q = A u',
+    q' - lam u = f            in each interval,                q = A u' (of a defect: + c u + g),
     u+ - u- = v + R (q+ + q-)/2,   q+ - q- = w                 at each joint, from its left (-) to its right (+) side,
     alpha u + beta q n = g                                     at each end, n = -1 at a left one and 1 at a right one.
 
@@ -82,7 +82,7 @@ class LineStatement:
 
     `marks` are points that formulas name, where data may jump or be narrow: they become vertices. `rounding` is how far
     v and w of each joint and g of each end, in this order, are from what they mean: some eps times their size unless
-    something else is known.
+    something else is known. `drift` is c and `push` is g, which only the defects of nonlinear problems have.
     """
 
     start: Float[np.ndarray, " m"]
@@ -96,6 +96,8 @@ class LineStatement:
     mean: float | None = None
     marks: Sequence[float] | Float[np.ndarray, " s"] = ()
     rounding: tuple[Float[np.ndarray, " j"], Float[np.ndarray, " j"], Float[np.ndarray, " e"]] | None = None
+    drift: PieceFunction | None = None
+    push: PieceFunction | None = None
 
     @property
     def pieces(self) -> int:

@@ -91,6 +91,8 @@ def assemble(statement: LineStatement, mesh: Mesh, elements: list[Condensed], fa
     S, G = np.empty((len(mesh), 2, 2)), np.empty((len(mesh), 2))
     for one in elements:
         S[one.index], G[one.index] = one.S, one.G
+    if not (np.isfinite(S).all() and np.isfinite(G).all() and S[:, 1, 1].all()):
+        raise SolutionError("the equations do not determine the solution: those of an element are singular.")
     rows, rhs = _element_rows(at, S, G)
     for more, b in (_joint_rows(statement, at), _end_rows(statement, at)):
         rows, rhs = [*rows, *((r + len(rhs), c, v) for r, c, v in more)], np.concatenate([rhs, b])

@@ -1,12 +1,14 @@
 """Level sets of the plane as paths: their zero curves followed on a grid, with corners where curves cross.
 
 Points of the curves are exact, and so are the tangents there; cubic segments between them are off by the fourth power
-of the grid's spacing, until the nodes of a mesh are moved onto the level set itself (fitting.py).
+of the grid's spacing, until the nodes of a mesh are moved onto the level set itself (fitting.py). In a box whose pieces
+are level sets and paths the curves end at its sides; elsewhere they go on a little beyond the domain, and OpenCASCADE
+cuts them there.
 """
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from contourpy import FillType, contour_generator
@@ -14,7 +16,9 @@ from jaxtyping import Float
 
 from jumpnet.errors import GeometryError
 from jumpnet.geometry import Box, Partition, Path
+from jumpnet.geometry.bodies.boolean import Complement, Intersection, Union
 from jumpnet.geometry.bodies.levelset import LevelSet
+from jumpnet.geometry.shape import Shape
 
 # Cells of the grid along the longest side of the domain: structure below two of them is not seen.
 CELLS = 360
@@ -26,35 +30,76 @@ HALVINGS, NEWTON = 50, 30
 ZERO, ON = 1e-9, 1e-8
 # Of the domain: the step of differences of the gradient.
 STEP = 1e-5
-# Of the domain: points nearer to a side are on it.
-SAME = 1e-9
+# Of the domain: points nearer to a side are on it; curves that OpenCASCADE will cut go on so far beyond it.
+SAME, BEYOND = 1e-9, 0.03
 
 Points = Float[np.ndarray, "n 2"]
 
 
+class Traced(Path):
+    """A level set as a path that goes on beyond the domain, which cuts it."""
+
+    clipped: ClassVar[bool] = True
+
+
 def drawn(parts: Partition) -> Partition:
-    """The partition with the level sets among its pieces as paths; the same if there are none."""
-    if parts.dim != 2 or not any(isinstance(shape, LevelSet) for shape in parts.pieces):
+    """The partition with its level sets as paths, also those within combinations; the same if there are none."""
+    shapes = (parts.domain, *parts.pieces)
+    if parts.dim != 2 or not any(map(_has_level_set, shapes)):
         return parts
-    if not isinstance(parts.domain, Box):
-        raise GeometryError("level sets of the plane are meshed in boxes only.")
-    pieces = [_Contours(shape, parts).path() if isinstance(shape, LevelSet) else shape for shape in parts.pieces]
-    return Partition(parts.domain, pieces, parts.names)
+    if isinstance(parts.domain, Box) and all(isinstance(shape, LevelSet | Path | Box) for shape in parts.pieces):
+        plain = [_Contours(shape, parts).path() if isinstance(shape, LevelSet) else shape for shape in parts.pieces]
+        return Partition(parts.domain, plain, parts.names)
+    domain, *pieces = (_traced(shape, parts) for shape in shapes)
+    return Partition(domain, pieces, parts.names)
+
+
+def _has_level_set(shape: Shape) -> bool:
+    if isinstance(shape, Union | Intersection):
+        return any(map(_has_level_set, shape.parts))
+    return _has_level_set(shape.shape) if isinstance(shape, Complement) else isinstance(shape, LevelSet)
+
+
+def _traced(shape: Shape, parts: Partition) -> Shape:
+    """The shape with paths in place of level sets."""
+    if isinstance(shape, Union | Intersection):
+        return type(shape)(tuple(_traced(part, parts) for part in shape.parts))
+    if isinstance(shape, Complement):
+        return Complement(_traced(shape.shape, parts))
+    if not isinstance(shape, LevelSet):
+        return shape
+    if shape is parts.domain:
+        return Traced(_Contours(shape, parts).path().loops)
+    return Traced(_Contours(_going_on(shape, parts), parts, BEYOND).path().loops)
+
+
+def _going_on(shape: LevelSet, parts: Partition) -> LevelSet:
+    """The same without bounds where those are the domain's: the region goes on there."""
+    if shape.corners is None:
+        return shape
+    far, (lower, upper) = 2 * parts.domain.size, parts.bounds
+    below = np.where(shape.bounds[0] <= lower + SAME * far, lower - far, shape.bounds[0])
+    above = np.where(shape.bounds[1] >= upper - SAME * far, upper + far, shape.bounds[1])
+    return LevelSet(shape._field, bounds=(below, above))
 
 
 class _Contours:
-    """The zero curves of a level set in a box, on a grid."""
+    """The zero curves of a level set on a grid of the domain's box, and of a part of its size around it."""
 
-    def __init__(self, shape: LevelSet, parts: Partition):
+    def __init__(self, shape: LevelSet, parts: Partition, beyond: float = 0.0):
         self.shape, self.size = shape, parts.domain.size
-        self.lower, self.upper = (np.asarray(end, float) for end in parts.bounds)
+        lower, upper = (np.asarray(end, float) for end in parts.bounds)
+        self.lower, self.upper = lower - beyond * self.size, upper + beyond * self.size
         counts = np.maximum(np.ceil(CELLS * (self.upper - self.lower) / (self.upper - self.lower).max()), 8).astype(int)
         self.axes = [np.linspace(a, b, n + 1) for a, b, n in zip(self.lower, self.upper, counts, strict=True)]
         self.cell = np.array([axis[1] - axis[0] for axis in self.axes])
         x, y = np.meshgrid(*self.axes)
-        level = shape.level(np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
-        if not np.isfinite(level).all():
+        places = np.column_stack([x.ravel(), y.ravel()])
+        level = shape.level(places).reshape(x.shape)
+        wild = ~np.isfinite(level)
+        if wild.any() and parts.domain.contains(places[wild.ravel()]).any():
             raise GeometryError("the level function of a piece is not finite everywhere in the domain.")
+        level[wild] = 1.0
         self.level = np.where(level == 0.0, np.finfo(float).tiny, level)
         self.slope = np.hypot(*np.gradient(self.level, *self.cell[::-1]))
         self.scale = float(np.median(self.slope)) * float(self.cell.max())  # how much phi changes in a cell

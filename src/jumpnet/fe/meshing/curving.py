@@ -117,7 +117,7 @@ def _between(mesh: Mesh) -> Int[np.ndarray, " nodes"]:
 def _nodes(
     mesh: Mesh, dofs: np.ndarray, element: np.ndarray, local: np.ndarray, vertices: int
 ) -> Int[np.ndarray, " n"]:
-    """The numbers of the nodes on faces that are between so many vertices."""
+    """The numbers of the nodes on faces of a given number of vertices."""
     kind = _between(mesh) == vertices
     found = []
     for k in range(4):

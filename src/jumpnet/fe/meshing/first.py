@@ -1,6 +1,8 @@
 """The first mesh of a problem, as plain arrays."""
 
 import time
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.spatial import KDTree
@@ -8,6 +10,7 @@ from scipy.spatial import KDTree
 from jumpnet.errors import GeometryError
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.meshing.contours import drawn
+from jumpnet.fe.meshing.crossings import on_crossings
 from jumpnet.fe.meshing.curving import curved as curved_by_levels
 from jumpnet.fe.meshing.fitting import fitted
 from jumpnet.fe.meshing.implicit import implicit_mesh
@@ -28,15 +31,20 @@ SMALLER = 0.5
 OFF, SAMPLED = 0.02, 1e-3
 # Of the largest distance from the boundary: corners of outer faces are on it up to this.
 ON_BOUNDARY = 1e-3
-# Elements are so many times as large as the boxes in which data look smooth (heuristic: those have five points across).
+# The size of elements over that of the boxes in which data are smooth (heuristic: those have five points across).
 LEAVES = 2.0
-# Radians of a wave along an element at most, and points at which that is looked at. Heuristic, chosen on one problem
+# The most radians of a wave along an element, and the sample points for lam. Heuristic, chosen on one problem
 # (benchmarks/plane.py, waves): order 10 has an error of 3e-7 of the variation there, order 8 one of 1e-5.
 RADIANS, SAMPLES = 4.5, 2000
+# Of the domain: point sources that are closer to a wall ask for no smaller elements.
+NEAREST = 1e-9
 # The order of curved elements around level sets: the next one has volumes that are ten times better, and folds more.
 BY_LEVELS = 3
 # Shapes without edges: where curved elements fold, those alone can be kept straight.
 SMOOTH = (Ball, Ellipsoid)
+# The last meshes of each partition, as many: problems of a sweep or an iteration share them.
+KEPT = 4
+_MADE: WeakKeyDictionary[Partition, dict[tuple[Any, ...], Mesh]] = WeakKeyDictionary()
 
 
 def first_mesh(problem: Problem, size: float, order: int, seconds: float = np.inf) -> Mesh:
@@ -44,11 +52,30 @@ def first_mesh(problem: Problem, size: float, order: int, seconds: float = np.in
 
     Or where none is there after some seconds (two minutes at most), of which each attempt has what is left.
     """
+    return _cut_at_sources(problem, _kept(problem, size, order, seconds))
+
+
+def _kept(problem: Problem, size: float, order: int, seconds: float) -> Mesh:
+    """The mesh without regard to point sources in the plane; those of the last calls are kept."""
     until = time.monotonic() + min(seconds, PATIENCE)
-    parts = problem.partition
     kinds = {name: condition.kind for name, condition in problem.boundary.items()}
     axes = [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
-    why, finer = "", _finer(problem, size) + _of_waves(problem, size) + _of_sources(problem, size)
+    finer = _finer(problem, size) + _of_waves(problem, size) + _of_sources(problem, size)
+    made = _MADE.setdefault(problem.partition, {})
+    key = size, order, tuple(axes), tuple((np.asarray(place).tobytes(), there) for place, there in finer)
+    if key not in made:
+        mesh = _made(problem, size, order, axes, finer, until)
+        while len(made) >= KEPT:
+            made.pop(next(iter(made)))
+        made[key] = mesh
+    return made[key]
+
+
+def _made(
+    problem: Problem, size: float, order: int, axes: list[int], finer: list[tuple[np.ndarray, float]], until: float
+) -> Mesh:
+    """A new mesh."""
+    parts, why = problem.partition, ""
     if problem.dim == 3 and not all(has_solid(shape) for shape in parts.pieces):
         return _of_levels(parts, size, axes, finer)
     paths = drawn(parts)
@@ -69,7 +96,7 @@ def first_mesh(problem: Problem, size: float, order: int, seconds: float = np.in
         elif why := _lacking(parts, mesh):
             continue
         else:
-            return fitted(parts, mesh)
+            return fitted(parts, on_crossings(parts, mesh) if problem.dim == 2 else mesh)
     raise GeometryError(why)
 
 
@@ -122,21 +149,43 @@ def _of_waves(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]:
 
 
 def _of_sources(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]:
-    """The walls next to point sources, and how large elements may be there.
-
-    The field of a source is subtracted in closed form. What it leaves on a wall changes over the distance to it.
-    """
-    if not problem.sources:
+    """The walls next to point sources in space, and how large elements may be there."""
+    if not problem.sources or problem.dim == 2:
         return []
     walls = Trace.join(problem.partition._walls.pilot).points
     at = np.array([source.x for source in problem.sources], float)
-    away, nearest = KDTree(walls).query(at)
+    away, nearest = (np.asarray(found) for found in KDTree(walls).query(at))
     least = LEAST[problem.dim] * size
-    return [(walls[k], max(float(d), least)) for k, d in zip(nearest, away, strict=True) if d < size]
+    return [(walls[k], max(d, least)) for k, d in zip(nearest.tolist(), away.tolist(), strict=True) if d < size]
+
+
+def _cut_at_sources(problem: Problem, mesh: Mesh) -> Mesh:
+    """The mesh with faces along walls of the plane that are no longer than their distance to the next point source.
+
+    The field of a source is subtracted in closed form. What it leaves on a wall changes over the distance to it.
+    """
+    if not problem.sources or problem.dim == 3:
+        return mesh
+    at = np.array([source.x for source in problem.sources], float)
+    least = NEAREST * problem.partition.domain.size
+    while True:
+        faces = (mesh.interfaces, mesh.boundary)
+        element, local = (np.concatenate([getattr(f, name)[:, 0] for f in faces]) for name in ("element", "local"))
+        ends = mesh.vertices[mesh.elements[element][np.arange(3) != local[:, None]].reshape(-1, 2)]
+        along = ends[:, 1] - ends[:, 0]
+        length = np.linalg.norm(along, axis=1)
+        share = np.einsum("skd,kd->sk", at[:, None] - ends[:, 0], along) / length**2
+        foot = ends[:, 0] + np.clip(share, 0.0, 1.0)[..., None] * along
+        away = np.linalg.norm(at[:, None] - foot, axis=2).min(axis=0)
+        marked = np.zeros(len(mesh), bool)
+        marked[element[length > np.maximum(away, least)]] = True
+        if not marked.any():
+            return mesh
+        mesh = fitted(problem.partition, mesh.refined_at(marked))
 
 
 def _lacking(parts: Partition, mesh: Mesh) -> str:
-    """A sentence about a piece that a mesh lacks, or has too much of, or about gaps; empty if all is there."""
+    """A sentence about a piece whose volume in the mesh is wrong, or about gaps; empty if the mesh is complete."""
     if _gaps(parts, mesh):
         return "elements of the mesh have faces without a neighbour inside the domain."
     xi, w = gauss(mesh.dim, mesh.order + 1)

@@ -15,7 +15,8 @@ from scipy.spatial import KDTree
 from jumpnet.errors import GeometryError
 from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh, from_corners, turned
-from jumpnet.fe.meshing.shapes import solid
+from jumpnet.fe.meshing.frame import Frame
+from jumpnet.fe.meshing.shapes import Scene, solid
 from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.fe.simplex import Lagrange, lagrange
 from jumpnet.geometry import Box, Partition
@@ -73,7 +74,7 @@ class FittedMesh:
 def fitted_mesh(partition: Partition, size: float, order: int, extra: int) -> FittedMesh:
     """A mesh with elements of about `size`, faces curved to `order`; `extra` orders for integrals beyond it."""
     comp = ngsolve().comp
-    mesh = curved_mesh(partition, size, order + FINER)
+    mesh = curved_mesh(partition, size, order + FINER, Frame.identity(partition.dim))
     if _folded(mesh, order + FINER):
         mesh.Curve(order)
         if _folded(mesh, order):
@@ -88,33 +89,34 @@ def curved_mesh(
     partition: Partition,
     size: float,
     order: int,
+    frame: Frame,
     periodic: Sequence[int] = (),
     finer: Sequence[tuple[Float[np.ndarray, " d"], float]] = (),
 ) -> Any:
-    """NGSolve's mesh of a partition: materials piece0, piece1, ..., faces curved to an order.
+    """NGSolve's mesh of a partition, in a frame: materials piece0, piece1, ..., faces curved to an order.
 
     Along the axes that are `periodic` the meshes of opposite sides of the box match. `finer` are points with the sizes
     of elements there.
     """
     ng, occ, _, meshing = ngsolve()
-    glued = occ.Glue(_parts(partition, size))
+    glued = occ.Glue(_parts(partition, Scene(partition.domain, size, frame)))
     for k, face in enumerate(glued.edges if partition.dim == 2 else glued.faces):
         face.name = f"face{k}"
     for axis in periodic:
-        _identify(partition, glued, axis)
+        _identify(partition, frame, glued, axis)
     geometry = occ.OCCGeometry(glued, dim=partition.dim)
-    parameters = meshing.MeshingParameters(maxh=size, grading=GRADING)
+    parameters = meshing.MeshingParameters(maxh=size / frame.unit, grading=GRADING)
     for place, there in finer:
-        parameters.RestrictH(*place.tolist(), *[0.0] * (3 - partition.dim), h=there)
+        parameters.RestrictH(*frame.inward(place).tolist(), *[0.0] * (3 - partition.dim), h=there / frame.unit)
     mesh = ng.Mesh(geometry.GenerateMesh(mp=parameters))
     mesh.Curve(order)
     return mesh
 
 
-def _identify(partition: Partition, glued: Any, axis: int) -> None:
+def _identify(partition: Partition, frame: Frame, glued: Any, axis: int) -> None:
     """Tell the mesher which faces of the upper side are images of those of the lower one."""
     occ = ngsolve().occ
-    (lower, upper), near = partition.bounds, 1e-6 * partition.domain.size
+    (lower, upper), near = map(frame.inward, partition.bounds), 1e-6 * partition.domain.size / frame.unit
     shift = np.zeros(3)
     shift[axis] = upper[axis] - lower[axis]
     faces = list(glued.edges if partition.dim == 2 else glued.faces)
@@ -151,18 +153,24 @@ def same_vertices(partition: Partition, x: Float[np.ndarray, "n d"], periodic: S
     return same
 
 
-def arrays_of(mesh: Any, order: int, partition: Partition | None = None, periodic: Sequence[int] = ()) -> Mesh:
-    """NGSolve's mesh as plain arrays; its maps are taken as polynomials of an order."""
+def arrays_of(
+    mesh: Any,
+    order: int,
+    frame: Frame,
+    partition: Partition | None = None,
+    periodic: Sequence[int] = (),
+) -> Mesh:
+    """NGSolve's mesh, made in a frame, as plain arrays; its maps are taken as polynomials of an order."""
     ng, dim = ngsolve().ng, mesh.dim
     ngmesh = mesh.ngmesh
     table = (ngmesh.Elements2D() if dim == 2 else ngmesh.Elements3D()).NumPy()
     corners = table["nodes"][:, : dim + 1].astype(int) - 1
     basis = lagrange(dim, order)
-    x = _at_nodes(mesh, ng.CF((ng.x, ng.y, ng.z)[:dim]), basis)
+    x = frame.outward(_at_nodes(mesh, ng.CF((ng.x, ng.y, ng.z)[:dim]), basis))
     labels = np.array([int(name.removeprefix("piece")) for name in mesh.GetMaterials()])
     same = None
     if periodic and partition is not None:
-        same = same_vertices(partition, np.asarray(ngmesh.Coordinates(), float)[:, :dim], periodic)
+        same = same_vertices(partition, frame.outward(np.asarray(ngmesh.Coordinates())[:, :dim]), periodic)
     return from_corners(corners, labels[table["index"] - 1], x, order, same)
 
 
@@ -185,12 +193,12 @@ def _at_nodes(mesh: Any, function: Any, basis: Lagrange) -> Float[np.ndarray, "m
     return np.asarray(function(mesh.MapToAllElements(rule, ng.VOL))).reshape(mesh.ne, basis.size, -1)
 
 
-def _parts(partition: Partition, size: float) -> list[Any]:
+def _parts(partition: Partition, scene: Scene) -> list[Any]:
     """The pieces cut off at the domain, and what is left of it, with the names of their materials."""
-    domain = solid(partition.domain, partition.domain, size)
+    domain = solid(partition.domain, scene)
     rest, parts = domain, []
     for shape in partition.pieces:
-        piece = solid(shape, partition.domain, size)
+        piece = solid(shape, scene)
         rest = rest - piece
         parts.append(piece * domain if shape.clipped else piece)
     for label, part in enumerate([rest, *parts]):

@@ -7,6 +7,7 @@ from jaxtyping import Float
 
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.meshing.fitted import arrays_of, curved_mesh
+from jumpnet.fe.meshing.frame import Frame
 from jumpnet.fe.meshing.planar import planar_mesh
 from jumpnet.geometry import Partition
 
@@ -16,7 +17,8 @@ Sizes = Sequence[tuple[Float[np.ndarray, " d"], float]]
 
 def of_solids(parts: Partition, size: float, order: int, axes: Sequence[int], finer: Sizes) -> Mesh:
     """A mesh of any partition, by boolean operations on solids, with faces curved to an order."""
-    return arrays_of(curved_mesh(parts, size, order, axes, finer), order, parts, axes)
+    frame = Frame.of(parts)
+    return arrays_of(curved_mesh(parts, size, order, frame, axes, finer), order, frame, parts, axes)
 
 
 def of_paths(parts: Partition, size: float, orders: Sequence[int], axes: Sequence[int], finer: Sizes) -> Mesh | None:

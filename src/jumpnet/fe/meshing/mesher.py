@@ -32,8 +32,8 @@ def apart(name: str, *arguments: Any, seconds: float = PATIENCE) -> Any:
     In this process where shapes cannot be sent (they have functions of a user in them) or no child can be started.
     """
     try:
-        job = packed(name, *arguments)
-    except (pickle.PicklingError, AttributeError, TypeError):
+        job = _packed(name, *arguments)
+    except (pickle.PicklingError, AttributeError, TypeError, ValueError):
         return _here(name, arguments)
     if not possible():
         return _here(name, arguments)
@@ -48,6 +48,15 @@ def apart(name: str, *arguments: Any, seconds: float = PATIENCE) -> Any:
                 return _here(name, arguments)
         known.send(job)
         return known.receive(min(seconds, PATIENCE))
+
+
+def _packed(name: str, *arguments: Any) -> bytes:
+    """The job as bytes. SciPy's trees turn Ctrl-C while they are pickled into a ValueError, but not twice."""
+    try:
+        return packed(name, *arguments)
+    except ValueError:
+        packed(name, *arguments)
+        raise KeyboardInterrupt from None
 
 
 def _here(name: str, arguments: tuple[Any, ...]) -> Any:

@@ -6,7 +6,7 @@ onto the curves they stand for, by blending into the elements, and left straight
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +16,8 @@ from scipy.spatial import KDTree
 from jumpnet.errors import GeometryError
 from jumpnet.fe.mesh import Mesh, from_corners
 from jumpnet.fe.meshing.fitted import same_vertices
+from jumpnet.fe.meshing.frame import Frame
+from jumpnet.fe.meshing.periodic import mirrored, together
 from jumpnet.fe.ngsolve import ngsolve
 from jumpnet.fe.simplex import gauss, lagrange
 from jumpnet.geometry import Box, Partition, Path
@@ -27,7 +29,7 @@ STRAIGHT = 1e-10  # of the domain: controls nearer to the chord than that make a
 CORNER = 1e-3  # radians: where segments meet at a larger angle, a curve has a corner
 SAMPLES = 4  # parts of a segment in which its turning is measured
 TURN = 0.4  # radians by which a curve turns along one edge at most
-PROBE = 1e-6  # of the domain: where the other side of a segment is looked at
+PROBE = 1e-6  # of the domain: the distance at which the piece beside a segment is looked up
 MOST_SEGMENTS = 20_000  # beyond, the graph takes longer than boolean operations
 GRADING = 0.5  # how fast elements may grow away from short edges
 UNBENT = 8  # rounds of straightening edges of elements that fold
@@ -63,13 +65,13 @@ def planar_mesh(
         return None
     arcs = joined_arcs(graph)
     chords = _chords(arcs, size)
-    partners = _partners(arcs, partition, periodic)
+    partners, frame = _partners(arcs, partition, periodic), Frame.of(partition)
     try:
-        x, triangles, piece, edges = _generated(arcs, chords, size, partners, finer)
+        x, triangles, piece, edges = _generated(arcs, chords, size, partners, finer, frame)
     except Exception:  # netgen's own: very small sizes near periodic sides, which short chords need not have
         if not finer:
             raise
-        x, triangles, piece, edges = _generated(arcs, chords, size, partners, ())
+        x, triangles, piece, edges = _generated(arcs, chords, size, partners, (), frame)
     same = same_vertices(partition, x, periodic) if periodic else None
     made = (_bent(x, triangles, piece, edges, arcs, chords, order, same) for order in orders)
     return next((mesh for mesh in made if mesh.sound), None)
@@ -89,13 +91,14 @@ def planar_graph(partition: Partition, periodic: Sequence[int] = ()) -> Segments
     if len(control) > MOST_SEGMENTS:
         return None
     scale = partition.domain.size
-    extra = _mirrored(control, partition, periodic)
+    control, moved = together(control, partition, periodic)
+    extra = mirrored(control, partition, periodic)
     number, corners = _joined(np.concatenate([control[:, [0, 3]].reshape(-1, 2), extra]), SAME * scale)
     ends = number[: 2 * len(control)].reshape(-1, 2)
     straight = _is_straight(control, STRAIGHT * scale)
     control, ends, owner, straight = _split(control, ends, owner, straight, corners, SAME * scale)
     found = _matched(control, ends, owner, straight, corners)
-    return found if _fits(found, partition) else None
+    return found if _fits(found, partition, moved) else None
 
 
 def _loops(shape: Shape) -> list[np.ndarray] | None:
@@ -107,20 +110,8 @@ def _loops(shape: Shape) -> list[np.ndarray] | None:
     return list(shape._loops.loops) if isinstance(shape, Path) and not shape.clipped else None
 
 
-def _mirrored(control: np.ndarray, partition: Partition, periodic: Sequence[int]) -> Float[np.ndarray, "n 2"]:
-    """The corners on periodic sides as they appear on the opposite ones."""
-    lower, upper = (np.asarray(end, float) for end in partition.bounds)
-    corners, found = control[:, 0], [np.zeros((0, 2))]
-    for axis in periodic:
-        for here, there in ((lower, upper), (upper, lower)):
-            on = corners[np.abs(corners[:, axis] - here[axis]) <= SAME * partition.domain.size].copy()
-            on[:, axis] = there[axis]
-            found.append(on)
-    return np.concatenate(found)
-
-
 def _joined(x: Float[np.ndarray, "n 2"], near: float) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, "k 2"]]:
-    """Numbers of points, the same for those that are as good as one, and a place for each number."""
+    """Numbers of points, equal for coincident ones, and the place of each number."""
     first = np.arange(len(x))
     for a, b in sorted(KDTree(x).query_pairs(near)):
         first[b] = min(first[b], first[a])
@@ -188,10 +179,14 @@ def _matched(
     return Segments(control[kept], ends[kept], found[0], found[1], straight[kept], corners)
 
 
-def _fits(graph: Segments, partition: Partition) -> bool:
-    """Whether the partition has the same labels on both sides of the middle of every segment."""
+def _fits(graph: Segments, partition: Partition, moved: Float[np.ndarray, "k 2"]) -> bool:
+    """Whether the partition has the same labels on both sides of the middle of every segment whose ends stay there."""
     if np.any(graph.left == graph.right):
         return False
+    if len(moved):
+        near = np.asarray(KDTree(moved).query(graph.corners)[0]) <= SAME * partition.domain.size
+        stay = ~near[graph.ends].any(axis=1)
+        graph = replace(graph, control=graph.control[stay], left=graph.left[stay], right=graph.right[stay])
     ends = bezier.sampled(graph.control, np.array([0.49, 0.51]))
     along = ends[:, 1] - ends[:, 0]
     normal = np.stack([-along[:, 1], along[:, 0]], axis=1) / np.linalg.norm(along, axis=1)[:, None]
@@ -225,7 +220,7 @@ class Arcs:
 
 
 def joined_arcs(graph: Segments) -> Arcs:
-    """The segments in runs: from joint to joint, where a joint of two is none if the curve goes on smoothly there."""
+    """The segments in runs between joints; where two segments meet smoothly there is no joint."""
     at_corner: dict[int, list[tuple[int, int]]] = {}
     for k, pair in enumerate(graph.ends.tolist()):
         for end, corner in enumerate(pair):
@@ -233,7 +228,7 @@ def joined_arcs(graph: Segments) -> Arcs:
     free, runs = set(range(len(graph.ends))), []
 
     def onward(k: int, end: int) -> tuple[int, int] | None:
-        """The segment that goes on beyond an end of another, and which of its ends is there."""
+        """The segment that continues another beyond an end, and which of its ends is there."""
         others = [one for one in at_corner[int(graph.ends[k, end])] if one != (k, end)]
         if len(others) != 1 or others[0][0] not in free or not _smooth(graph, (k, end), others[0]):
             return None
@@ -256,7 +251,7 @@ def joined_arcs(graph: Segments) -> Arcs:
 
 
 def _smooth(graph: Segments, one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether a curve goes on from the end of a segment to that of another, with the same pieces beside it."""
+    """Whether two segments meet smoothly at their ends, with the same pieces beside them."""
     (k, end), (m, start) = one, other
     if graph.straight[k] or graph.straight[m]:
         return False
@@ -340,6 +335,7 @@ def _generated(
     size: float,
     partners: dict[int, int],
     finer: Sequence[tuple[np.ndarray, float]],
+    frame: Frame,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Vertices, triangles, their pieces, and edges on segments as rows (vertex, vertex, chord).
 
@@ -348,8 +344,8 @@ def _generated(
     from netgen.geom2d import SplineGeometry
 
     geometry = SplineGeometry()
-    points = [geometry.AppendPoint(*x) for x in arcs.corners.tolist()]
-    inner, first, made = arcs.at(chords.arc, chords.start), {}, {}
+    points = [geometry.AppendPoint(*x) for x in frame.inward(arcs.corners).tolist()]
+    inner, first, made = frame.inward(arcs.at(chords.arc, chords.start)), {}, {}
     for k in np.flatnonzero(chords.start > 0.0).tolist():
         first[k] = geometry.AppendPoint(*inner[k])
     # Lower sides first: upper ones are their copies.
@@ -367,12 +363,12 @@ def _generated(
             if chord @ other < 0:
                 start, stop, left, right = stop, start, right, left
         made[n] = geometry.Append(["line", start, stop], leftdomain=left, rightdomain=right, bc=place, **more)
-    parameters = ngsolve().meshing.MeshingParameters(maxh=size, grading=GRADING)
+    parameters = ngsolve().meshing.MeshingParameters(maxh=size / frame.unit, grading=GRADING)
     for place, there in finer:
-        parameters.RestrictH(*place.tolist(), 0.0, h=there)
+        parameters.RestrictH(*frame.inward(place).tolist(), 0.0, h=there / frame.unit)
     mesh = geometry.GenerateMesh(mp=parameters)
     table, lines = mesh.Elements2D().NumPy(), mesh.Elements1D().NumPy()
-    x = np.array(mesh.Coordinates(), float)[:, :2]  # a copy: they go with the mesh
+    x = frame.outward(np.asarray(mesh.Coordinates())[:, :2])  # a copy: the array goes with the mesh
     chord = np.array(turn)[lines["index"].astype(int) - 1]
     edges = np.column_stack([lines["nodes"][:, :2].astype(int) - 1, chord])
     return x, table["nodes"][:, :3].astype(int) - 1, table["index"].astype(int) - 1, edges

@@ -20,7 +20,7 @@ LEAST = {2: 1e-3, 3: 0.2}
 # In space walls count that face each other: the cosine between normals. Where they meet at an angle, nothing is narrow.
 FACING = 0.7
 ONE = 1e-6  # of the domain: closer walls in space are the same
-# How many points around one are looked at for one on another wall.
+# Nearest neighbours of a point among which one on another wall is searched.
 AROUND = 24
 # A point on another wall counts if the way to it is along the normal by this part, or no longer than this many spacings
 # of the points.

@@ -16,7 +16,7 @@ from jumpnet.geometry.patches import Flipped, PointPatch, Trimmed
 from jumpnet.geometry.shape import Patch, Shape
 
 STEP = 1e-8
-"""How far to either side of a boundary point one looks, in units of the size of what is looked at."""
+"""The distance from a boundary point at which both sides are sampled, relative to the size of the shape."""
 
 
 @dataclass(frozen=True)

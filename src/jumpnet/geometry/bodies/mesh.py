@@ -7,6 +7,7 @@ right for every closed surface (Baerentzen and Aanaes, 2005).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -85,6 +86,10 @@ class Mesh(Shape):
     def level(self, x: ArrayLike) -> Floats:
         return self._kernel.signed_distance(checks.points(x, 3))[0]
 
+    def level_near(self, x: ArrayLike, within: float) -> Floats:
+        """The signed distance where it is below `within`; nan farther away, which is found much faster."""
+        return self._kernel.signed_distance(checks.points(x, 3), within)[0]
+
     def normal(self, x: ArrayLike) -> Floats:
         return self._kernel.signed_distance(checks.points(x, 3))[1]
 
@@ -92,6 +97,23 @@ class Mesh(Shape):
         of = self._kernel.components
         corners = self.vertices[self.faces]
         return tuple(TrianglePatch(corners[of == k], self._kernel.normals[of == k]) for k in range(of.max() + 1))
+
+    def components(self) -> list[Mesh | None]:
+        """A body for each connected surface; None for those that are turned inwards, as cavities are."""
+        return [self._component(k) for k in range(self._kernel.components.max() + 1)]
+
+    def _component(self, k: int) -> Mesh | None:
+        faces = self.faces[self._kernel.components == k]
+        used = np.unique(faces)
+        vertices, faces = self.vertices[used], np.searchsorted(used, faces)
+        return Mesh(vertices, faces) if _Surface(vertices, faces).volume > 0.0 else None
+
+    @classmethod
+    def together(cls, parts: Sequence[Mesh]) -> Mesh:
+        """One body of several."""
+        starts = np.cumsum([0, *(len(part.vertices) for part in parts[:-1])])
+        faces = [part.faces + start for part, start in zip(parts, starts, strict=True)]
+        return cls(np.concatenate([part.vertices for part in parts]), np.concatenate(faces))
 
     def spec(self) -> dict[str, Any]:
         return {"shape": "mesh", "vertices": self.vertices.tolist(), "faces": self.faces.tolist()}
@@ -120,8 +142,13 @@ def _checked(vertices: object, faces: object) -> tuple[Floats, np.ndarray]:
             f"the surface is not closed: {int(loose.sum())} edges have a triangle on one side only (or two that run "
             f"the same way), e.g. near ({a[0]:.4g}, {a[1]:.4g}, {a[2]:.4g}); mend the mesh so that it is watertight."
         )
-    if len(np.unique(codes)) < len(codes):
-        raise GeometryError("more than two triangles of the surface meet at an edge; mend the mesh.")
+    _, first, count = np.unique(codes, return_index=True, return_counts=True)
+    if count.max() > 1:
+        a = x[edges[first[count > 1][0]]].mean(axis=0)
+        raise GeometryError(
+            "more than two triangles of the surface meet at an edge, "
+            f"e.g. near ({a[0]:.4g}, {a[1]:.4g}, {a[2]:.4g}); mend the mesh."
+        )
     used = np.unique(f)
     return x[used], np.searchsorted(used, f)
 
@@ -206,17 +233,25 @@ class _Surface:
             owner = np.concatenate([owner[~big], owner[big], owner[big]])
         return KDTree(parts.mean(axis=1)), owner
 
-    def signed_distance(self, x: Floats) -> tuple[Floats, Floats]:
-        """Distances (n,), negative inside, and the normals (n, 3) of the nearest triangles; nan at their edges."""
-        found = [self._chunk(x[start : start + CHUNK]) for start in range(0, max(len(x), 1), CHUNK)]
+    def signed_distance(self, x: Floats, within: float = np.inf) -> tuple[Floats, Floats]:
+        """Distances (n,), negative inside, and the normals (n, 3) of the nearest triangles, nan at their edges.
+
+        Farther away than `within`, both are nan.
+        """
+        found = [self._chunk(x[start : start + CHUNK], within) for start in range(0, max(len(x), 1), CHUNK)]
         return np.concatenate([d for d, _ in found]), np.concatenate([n for _, n in found])
 
-    def _chunk(self, x: Floats) -> tuple[Floats, Floats]:
-        if not len(x):
-            return np.empty(0), np.empty((0, 3))
+    def _chunk(self, every: Floats, within: float) -> tuple[Floats, Floats]:
         tree, owner = self._search
         count = min(CANDIDATES, len(owner))
-        near = owner[np.asarray(tree.query(np.nan_to_num(x), k=count)[1]).reshape(len(x), count)]
+        found = np.asarray(tree.query(np.nan_to_num(every), k=count, distance_upper_bound=within)[1])
+        found = found.reshape(len(every), count)
+        seen = found[:, 0] < len(owner)
+        x, found = every[seen], found[seen]
+        result = np.full(len(every), np.nan), np.full((len(every), 3), np.nan)
+        if not len(x):
+            return result
+        near = owner[np.where(found < len(owner), found, found[:, :1])]
         foot, feature = _nearest(np.repeat(x, count, axis=0), self.corners[near.ravel()])
         offset = x[:, None] - foot.reshape(len(x), count, 3)
         distance = np.linalg.norm(offset, axis=2)
@@ -225,8 +260,8 @@ class _Surface:
         triangle, kind = near[row, best], feature.reshape(len(x), count)[row, best]
         side = np.sum(offset[row, best] * self._feature_normals[triangle, kind], axis=1)
         distance = distance[row, best] * np.where(side < 0.0, -1.0, 1.0)
-        normals = np.where((kind == 0)[:, None], self.normals[triangle], np.nan)
-        return distance, normals
+        result[0][seen], result[1][seen] = distance, np.where((kind == 0)[:, None], self.normals[triangle], np.nan)
+        return result
 
 
 def _nearest(x: Floats, corners: Floats) -> tuple[Floats, np.ndarray]:

@@ -21,7 +21,7 @@ from jumpnet.geometry.randomness import EvenlySpread, Seed, generator
 from jumpnet.geometry.shape import Shape
 
 DIRECTIONS = 128
-"""Directions looked at for ellipses, besides that of the centres, which alone is exact for balls."""
+"""Directions in which the distance of ellipses is measured, besides that of the centres, exact for balls."""
 ATTEMPTS = 20_000
 """Places tried for one body before the box is said to be full."""
 MOST = 10_000

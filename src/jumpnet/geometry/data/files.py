@@ -18,6 +18,13 @@ from jumpnet.guard.reading import size_of
 from jumpnet.guard.text import one_line
 
 Source = str | PathLike[str]
+# What to do with files of kinds that people have and that are not read.
+INSTEAD = {
+    ".jpg": "JPEG mixes neighbouring labels; save the segmented image as PNG or TIFF",
+    ".dxf": "export it as SVG",
+    ".step": "export it as STL",
+}
+INSTEAD |= {".jpeg": INSTEAD[".jpg"], ".dwg": INSTEAD[".dxf"], ".stp": INSTEAD[".step"], ".iges": INSTEAD[".step"]}
 
 
 def optional(module: str, extra: str, what: str) -> ModuleType:
@@ -35,7 +42,9 @@ def checked_path(source: Source, most: int, suffixes: tuple[str, ...], what: str
     """The path of a file that exists, is of a known kind and not larger than `most` bytes."""
     path = FilePath(source)
     if suffixes and path.suffix.lower() not in suffixes:
-        raise GeometryError(f"{what} must be a file of the kind {', '.join(suffixes)}, not {path.name!r}.")
+        raise GeometryError(
+            f"{what} must be a file of the kind {', '.join(suffixes)}, not {path.name!r}{instead(path)}."
+        )
     try:
         size = size_of(path)
     except (OSError, ValueError):  # not there, or a folder, a pipe, a device
@@ -43,6 +52,12 @@ def checked_path(source: Source, most: int, suffixes: tuple[str, ...], what: str
     if size > most:
         raise GeometryError(f"{path.name} has {size / 1e6:.0f} MB; {what} may have at most {most / 1e6:.0f} MB.")
     return path
+
+
+def instead(path: FilePath) -> str:
+    """What to do with a file of a kind that is not read, as the end of a sentence; mostly nothing."""
+    hint = INSTEAD.get(path.suffix.lower())
+    return f"; {hint}" if hint else ""
 
 
 @contextmanager

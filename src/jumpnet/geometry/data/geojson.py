@@ -17,22 +17,24 @@ MOST_FEATURES = 2000  # each takes some milliseconds; a problem may have 400 pie
 
 
 @within_budget("a GeoJSON file")
-def from_geojson(source: Source | Mapping[str, Any], *, name: str = "name", simplify: float = 0.0) -> dict[str, Path]:
+def from_geojson(
+    source: Source | Mapping[str, Any], *, name: str = "name", simplify: float = 0.0, scale: float = 1.0
+) -> dict[str, Path]:
     """The polygons of a GeoJSON file (or of the same as a dictionary), by name, in their order.
 
-    A feature is named by its property `name`, else by its id, else by its number. Coordinates are taken as they
-    are, also degrees of longitude and latitude: project them first. `simplify` leaves out vertices that matter less
-    than this length.
+    A feature is named by its property `name`, else by its id, else by its number. Coordinates are those of
+    the file times `scale`, also degrees of longitude and latitude: project them first. `simplify` leaves out vertices
+    that matter less than this length.
     """
-    tolerance = checks.number(simplify, "simplify")
+    tolerance, factor = checks.number(simplify, "simplify"), checks.positive(scale, "scale")
     if isinstance(source, Mapping):
-        return _regions(source, name, tolerance)
+        return _regions(source, name, tolerance, factor)
     path = checked_path(source, MOST_BYTES, (".geojson", ".json"), "a GeoJSON file")
     with reading(path, "GeoJSON"):
-        return _regions(json.loads(path.read_text(encoding="utf-8")), name, tolerance)
+        return _regions(json.loads(path.read_text(encoding="utf-8")), name, tolerance, factor)
 
 
-def _regions(data: Any, key: str, tolerance: float) -> dict[str, Path]:
+def _regions(data: Any, key: str, tolerance: float, factor: float) -> dict[str, Path]:
     regions: dict[str, Path] = {}
     for number, (feature, geometry) in enumerate(_geometries(data), start=1):
         if number > MOST_FEATURES:
@@ -43,7 +45,7 @@ def _regions(data: Any, key: str, tolerance: float) -> dict[str, Path]:
         title = f"feature {number}" if given is None else str(given)
         if title in regions:
             title = f"{title} ({number})"
-        regions[title] = _region(geometry, title, tolerance)
+        regions[title] = _region(geometry, title, tolerance, factor)
     if not regions:
         raise GeometryError("there is no polygon in it; wanted are features of the type Polygon or MultiPolygon.")
     return regions
@@ -64,12 +66,13 @@ def _geometries(data: Any) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any
         raise GeometryError("this is no GeoJSON; an object with a type, such as FeatureCollection, is wanted.")
 
 
-def _region(geometry: Mapping[str, Any], title: str, tolerance: float) -> Path:
+def _region(geometry: Mapping[str, Any], title: str, tolerance: float, factor: float) -> Path:
     shapely = optional("shapely", "shapes", "reading GeoJSON")
     if geometry.get("type") not in ("Polygon", "MultiPolygon"):
         raise GeometryError(f"{title} is a {geometry.get('type')!r}; only Polygon and MultiPolygon enclose a region.")
     try:
         found = shapely.geometry.shape(geometry)
+        found = found if factor == 1.0 else shapely.transform(found, lambda x: factor * x)
         found = found.simplify(tolerance) if tolerance > 0.0 else found
         reason = shapely.is_valid_reason(found)
     except (TypeError, ValueError, IndexError, KeyError, AttributeError, shapely.errors.ShapelyError):

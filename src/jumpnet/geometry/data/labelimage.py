@@ -174,13 +174,27 @@ def read_labels(source: Source) -> np.ndarray:
 
             with Image.open(path, formats=["PNG"]) as image:
                 _check_size(image.size)
-                if image.mode not in ("1", "L", "P", "I", "I;16"):
-                    raise GeometryError("it is in colour; save labels as greyscale or with a palette.")
-                return _array(np.asarray(image))
+                pixels = np.asarray(image)
+                return _array(pixels if image.mode in ("1", "L", "P", "I", "I;16") else _grey(pixels))
         tifffile = optional("tifffile", "images", "reading TIFF files")
         with tifffile.TiffFile(path) as image:
-            _check_size(image.series[0].shape)
-            return _array(image.series[0].asarray())
+            series = image.series[0]
+            coloured = series.axes.endswith("S")
+            _check_size(series.shape[:-1] if coloured else series.shape)
+            return _array(_grey(series.asarray()) if coloured else series.asarray())
+
+
+def _grey(pixels: np.ndarray) -> np.ndarray:
+    """The labels of an image with colour channels, which must be the same; a last channel that is full is opacity."""
+    full = 1 if pixels.dtype == bool else np.iinfo(pixels.dtype).max if pixels.dtype.kind in "iu" else 1.0
+    if pixels.shape[-1] in (2, 4) and np.all(pixels[..., -1] == full):
+        pixels = pixels[..., :-1]
+    if np.all(pixels == pixels[..., :1]):
+        return pixels[..., 0]
+    colours = len(np.unique(pixels.reshape(-1, pixels.shape[-1]), axis=0))
+    raise GeometryError(
+        f"it has {colours} colours; save labels as greyscale or with a palette (in GIMP: Image, Mode, Indexed)."
+    )
 
 
 def _check_size(shape: tuple[int, ...]) -> None:

@@ -8,15 +8,22 @@ from numpy.typing import ArrayLike
 from jumpnet.errors import GeometryError
 from jumpnet.fields import GridField, spline_coefficients
 from jumpnet.geometry import checks
+from jumpnet.geometry.bodies.boolean import Union
 from jumpnet.geometry.bodies.levelset import LevelSet
 from jumpnet.geometry.bodies.mesh import Mesh
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.data.files import Source, checked_path, optional, reading
+from jumpnet.geometry.data.repair import checked, closed
 from jumpnet.geometry.shape import Shape
 from jumpnet.guard.budget import within_budget
 
 MOST_BYTES = 256_000_000
 SUFFIXES = (".stl", ".obj", ".ply")
+MOST_BODIES = 64
+POINTS = 500
+"""Points of each closed surface by which it is seen whether it touches another one, beside its vertices."""
+TOUCHING = 1e-7
+"""Of the size: surfaces nearer than this touch; STL has coordinates of seven digits."""
 SHARP = np.radians(45.0)
 """Triangles that meet at a larger angle meet at an edge that is meant."""
 MOST_CELLS = 64
@@ -25,6 +32,8 @@ FINER = 1.5
 """Cells to an edge; balls and ellipsoids come out best with 1.5 of them and a blur of one edge."""
 MARGIN = 8
 """Cells around the surface."""
+REACH = 8.0
+"""Widths of the blur, twice over, beyond which nothing changes the surface (the filter ends at four widths)."""
 
 
 @within_budget("a surface mesh")
@@ -33,10 +42,13 @@ def from_mesh(
 ) -> Shape:
     """The body inside the surface of an STL, OBJ or PLY file, which must be closed (watertight).
 
+    Triangles that run the wrong way round are turned, holes of three edges, or of four in a plane, are closed (with a
+    warning); a surface that crosses itself is refused, with the place.
+
     With `smooth` the surface is rounded: interfaces are then smooth, as the direct solver wants them, and details
     smaller than 1/64 of the body are lost. Without it the triangles stay as they are. By default the surface is smooth
     unless triangles meet at more than 45 degrees somewhere: at edges that are meant. Coordinates are those of the file
-    times `scale`, plus `offset`.
+    times `scale`, plus `offset`. Closed surfaces that touch or overlap one another are united.
     """
     trimesh = optional("trimesh", "meshes", "reading surface meshes")
     factor, shift = checks.positive(scale, "scale"), checks.vector(offset, "offset")
@@ -53,9 +65,44 @@ def from_mesh(
         found.update_faces(found.nondegenerate_faces())
         if not found.is_winding_consistent:
             trimesh.repair.fix_winding(found)
+        closed(found, trimesh)
         body = Mesh(np.array(shift) + factor * np.asarray(found.vertices, float), np.asarray(found.faces))
+        checked(body)
         wanted = _largest_angle(body) < SHARP if smooth is None else bool(smooth)
-        return smooth_surface(body) if wanted else body
+        made = [smooth_surface(part) if wanted else part for part in disjoint(body)]
+        return made[0] if len(made) == 1 else Union(tuple(made))
+
+
+def disjoint(body: Mesh) -> list[Mesh]:
+    """The bodies to unite: closed surfaces that touch or overlap are bodies of their own, all others stay together.
+
+    A file of several solids that stand on one another has faces inside the body, which are no interface. Where surfaces
+    are turned inwards, as those of cavities, nothing is taken apart.
+    """
+    parts = body.components()
+    if len(parts) == 1 or any(part is None for part in parts):
+        return [body]
+    found = [part for part in parts if part is not None]
+    looked, slack = [_points_on(part) for part in found], TOUCHING * float(np.ptp(body.vertices, axis=0).max())
+    meets: set[int] = set()
+    for k, part in enumerate(found):
+        lower, upper = part.bounds
+        for j, points in enumerate(looked):
+            near = points[np.all((points >= lower - slack) & (points <= upper + slack), axis=1)]
+            if j != k and len(near) and np.any(part.level(near) <= slack):
+                meets |= {j, k}
+    if len(meets) > MOST_BODIES:
+        raise GeometryError(
+            f"more than {MOST_BODIES} of its closed surfaces touch or overlap; unite them where they were made."
+        )
+    alone = [part for k, part in enumerate(found) if k not in meets]
+    return [found[k] for k in sorted(meets)] + ([Mesh.together(alone)] if alone else [])
+
+
+def _points_on(part: Mesh) -> Floats:
+    """Vertices and random points of a surface."""
+    (patch,) = part.patches()
+    return np.concatenate([part.vertices, patch.sample(POINTS, np.random.default_rng(0))[0]])
 
 
 def smooth_surface(body: Mesh) -> LevelSet:
@@ -74,8 +121,8 @@ def smooth_surface(body: Mesh) -> LevelSet:
     origin = 0.5 * (lower + upper) - 0.5 * h * (counts - 1)
     axes = [o + h * np.arange(n) for o, n in zip(origin, counts, strict=True)]
     nodes = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
-    distance = body.level(nodes).reshape(counts)
     width = max(0.5, edge / h)
+    distance = _far(body.level_near(nodes, (REACH * width + 4.0) * h).reshape(counts), h)
     once = gaussian_filter(distance, width, mode="nearest")
     sharp = 2.0 * once - gaussian_filter(once, width, mode="nearest")
     where = tuple(origin.tolist()), (h, h, h)
@@ -84,6 +131,18 @@ def smooth_surface(body: Mesh) -> LevelSet:
     field = GridField(spline_coefficients([sharp - shift]), *where)
     bounds = lower - 2.0 * h, upper + 2.0 * h
     return LevelSet(field, bounds=(bounds[0].tolist(), bounds[1].tolist()))
+
+
+def _far(distance: Floats, h: float) -> Floats:
+    """Distances on a grid, with those that are nan continued: only their signs matter."""
+    from scipy.ndimage import distance_transform_edt
+
+    missing = np.isnan(distance)
+    if not missing.any():
+        return distance
+    away, nearest = distance_transform_edt(missing, sampling=h, return_indices=True)  # pyright: ignore[reportGeneralTypeIssues]
+    known = distance[tuple(nearest)]
+    return known + np.sign(known) * np.asarray(away)
 
 
 def _largest_angle(body: Mesh) -> float:

@@ -22,7 +22,7 @@ FARTHEST = 0.65
 PINNED = 1e8
 """The weight of coordinates that are held."""
 PER_WAVE = 6
-"""Points kept of each wavelength; the spline through them is then as good as all of them."""
+"""Points kept of each wavelength; the spline through them has then the accuracy of all points."""
 
 
 def smoothed(

@@ -50,11 +50,14 @@ def boundary_parts(
     if not isinstance(given, Mapping):
         raise GeometryError(f"boundary is {shorten(given)}; a mapping from names to conditions is wanted.")
     sides = {f"x{axis + 1}{side}" for axis in range(dim) for side in ("-", "+", "")}
-    sides |= {"left", "right", "bottom", "top", "front", "back"}
+    sides |= {"left", "right", "bottom", "top", *(("front", "back") if dim > 2 else ())}
     found = []
     for name, where in given.items():
         if checks.name(name, "a part of the boundary") in sides or name in TAKEN:
-            raise GeometryError(f"a part of the boundary cannot be called {name!r}; give it a name of its own.")
+            raise GeometryError(
+                f"a part of the boundary cannot be called {name!r}, which means a side of a box or all that is left; "
+                f"give it a name of its own, such as {f'my {name}'!r}."
+            )
         found.append(BoundaryPart(name, _where(where, name, dim, size, constants)))
     return tuple(found)
 

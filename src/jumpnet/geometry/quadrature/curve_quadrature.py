@@ -22,6 +22,8 @@ PANELS = 32
 """Panels of a closed curve; its nodes at corners are ends of panels too."""
 SHARP = 1e-10
 """1 - cos of the angle at a node from which on it is a corner: far more than a smooth curve turns by in a hair."""
+ON = 1e-9
+"""Of the size of a curve: places that are nearer to it are on it."""
 GRADED, SHRINK = 8, 0.2
 """Panels towards the end of a curve, each a fifth of the next: fluxes may be singular there."""
 
@@ -111,14 +113,14 @@ def _clipped(patch: PlanePatch) -> Path | None:
     return _segment(foot + low * along, foot + high * along, unit) if low < high else None
 
 
-def along(path: Path, held: Held, sign: float) -> Quadrature:
-    """Gauss's rule on the stretches of a curve that are held."""
+def along(path: Path, held: Held, sign: float, places: Floats = np.empty((0, 2))) -> Quadrature:
+    """Gauss's rule on the stretches of a curve that are held; these may begin and end at some places on it."""
 
     def test(t: Floats) -> np.ndarray:
         x, normals, speed = path.at(t)
         return held(x, normals) & (speed > 0.0)
 
-    ends = path.nodes
+    ends = _with(path, places)
     middles = (ends[:-1, None] + np.diff(ends)[:, None] * (np.arange(64) + 0.5) / 64).ravel()
     found = test(middles)
     change = np.flatnonzero(found[1:] != found[:-1])
@@ -133,6 +135,22 @@ def along(path: Path, held: Held, sign: float) -> Quadrature:
         x, normals, speed = path.at((start[kept, None] + length[kept, None] * t).ravel())
         rules.append(Rule(x, speed * (length[kept, None] * w).ravel(), sign * normals))
     return Quadrature(tuple(rules), relative=ENDS if len(breaks) else 0.0)
+
+
+def _with(path: Path, places: Floats) -> Floats:
+    """The nodes of a curve, and where places lie on its straight stretches: short ones would be missed otherwise."""
+    start = path.nodes[:-1]
+    a, middle, b = (path.position(start + share * np.diff(path.nodes)) for share in (0.0, 0.5, 1.0))
+    near = ON * float(np.ptp(np.concatenate([a, b]), axis=0).max())
+    straight = np.linalg.norm(middle - (a + b) / 2, axis=1) <= near
+    found = [path.nodes]
+    for k in np.flatnonzero(straight) if len(places) else ():
+        chord = b[k] - a[k]
+        share = (places - a[k]) @ chord / max(float(chord @ chord), 1e-300)
+        off = np.linalg.norm(places - a[k] - share[:, None] * chord, axis=1)
+        on = (off <= near) & (share > ON) & (share < 1 - ON)
+        found.append(start[k] + share[on] * (path.nodes[k + 1] - start[k]))
+    return np.unique(np.concatenate(found))
 
 
 def _graded(ends: Floats, cut: float) -> Floats:

@@ -34,8 +34,9 @@ MOST_CORNERS = 2000  # that are looked at
 def over_interface(partition: Partition, pair: Pair) -> list[Quadrature]:
     """Rules for the interface of the pieces a < b; normals point from b to a."""
     walls = _walls(partition)
+    ends = _ends(partition)
     found = [
-        _wall(walls, k, lambda t: walls.between(t, pair))
+        _wall(walls, k, lambda t: walls.between(t, pair), ends)
         for k, pilot in enumerate(walls.pilot)
         if walls.between(pilot, pair).any()
     ]
@@ -47,13 +48,49 @@ def over_boundary(partition: Partition, part: str | None = None, piece: int | No
     walls, parts = _walls(partition), partition.boundary_parts
     chosen = None if part is None else parts.index(partition.part_name(part))
 
-    def wanted(trace: Trace) -> np.ndarray:
+    def of_part(trace: Trace) -> np.ndarray:
         found = walls.on_outer_boundary(trace)
         if chosen is not None and len(parts) > 1:
             found = found & (partition._part_of(trace.points, trace.wall, trace.behind) == chosen)
-        return found if piece is None else found & (trace.behind == piece)
+        return found
 
-    return [_wall(walls, k, wanted) for k, pilot in enumerate(walls.pilot) if wanted(pilot).any()]
+    def wanted(trace: Trace) -> np.ndarray:
+        return of_part(trace) if piece is None else of_part(trace) & (trace.behind == piece)
+
+    touched = [k for k, pilot in enumerate(walls.pilot) if of_part(pilot).any() and _meets(partition, piece, pilot)]
+    ends = _ends(partition)
+    return [_wall(walls, k, wanted, ends) for k in touched]
+
+
+def outer_pieces(partition: Partition) -> list[int]:
+    """The pieces that reach the outer boundary, in order; in the plane also those of which little does."""
+    found = set(partition._walls.outer_labels)
+    for rule in (one.rules[0] for one in over_boundary(partition)) if partition.dim == 2 else ():
+        labels = partition.label(rule.points - ENDS * partition.domain.size * rule.normals)
+        found |= set(np.unique(labels[labels >= 0]).tolist())
+    return sorted(found)
+
+
+def _meets(partition: Partition, piece: int | None, pilot: Trace) -> bool:
+    """Whether a piece may touch a wall: a short stretch has no point of the pilot sample."""
+    if partition.dim != 2:
+        return piece is None or bool((pilot.behind == piece).any())
+    if not piece:
+        return True
+    lower, upper = partition.piece_bounds(piece)
+    spare = 0.01 * (pilot.points.max(axis=0) - pilot.points.min(axis=0)).max()
+    beside = (pilot.points.max(axis=0) < lower - spare) | (pilot.points.min(axis=0) > upper + spare)
+    return not beside.any()
+
+
+_ENDS: WeakKeyDictionary[Partition, Floats] = WeakKeyDictionary()
+
+
+def _ends(partition: Partition) -> Floats:
+    """The corners of all walls of the plane, where stretches of other walls may begin and end."""
+    if partition not in _ENDS:
+        _ENDS[partition] = _corners(partition) if partition.dim == 2 else np.empty((0, partition.dim))
+    return _ENDS[partition]
 
 
 def _walls(partition: Partition) -> Walls:
@@ -69,8 +106,8 @@ def _turned(quadrature: Quadrature, forward: Held) -> Quadrature:
     return replace(quadrature, rules=rules)
 
 
-def _wall(walls: Walls, k: int, wanted: Callable[[Trace], np.ndarray]) -> Quadrature:
-    """Rules for the part of a wall that is wanted."""
+def _wall(walls: Walls, k: int, wanted: Callable[[Trace], np.ndarray], ends: Floats) -> Quadrature:
+    """Rules for the part of a wall that is wanted; it may begin and end at `ends`."""
     patch, sign, keeps = _bare(walls.walls[k].patch)
 
     def held(x: Floats, normals: Floats) -> np.ndarray:
@@ -85,7 +122,7 @@ def _wall(walls: Walls, k: int, wanted: Callable[[Trace], np.ndarray]) -> Quadra
         rule = Rule(x, np.ones(1), sign * normals)
         return Quadrature((rule, rule))
     if walls.dim == 2 and (path := path_of(patch)) is not None:
-        return along(path, held, sign)
+        return along(path, held, sign, ends)
     if walls.dim == 2 and isinstance(patch, ShellPatch):
         return zero_line(patch, held, sign)
     if walls.dim == 3 and (found := on_surface(patch, held, sign)) is not None:

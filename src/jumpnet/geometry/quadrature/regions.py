@@ -49,7 +49,7 @@ ORDERS = (6, 4)
 BISECTIONS = 36
 """Halvings of an eighth of a cell: to 2e-12 of a cell."""
 HAIR = 1e-6
-"""How far from the ends of a panel, relative to it, the first and the last line are laid."""
+"""The distance of the first and the last line from the ends of a panel, relative to its length."""
 AGREED = 1e-10
 """Areas of a cell by both orders may differ by this fraction of the cell."""
 

@@ -17,7 +17,7 @@ from jumpnet.geometry.shape import Patch
 if TYPE_CHECKING:
     from jumpnet.geometry.partition import Partition
 
-# Points of a curve at which its shape is looked at: evenly along it and by how it turns, in these parts.
+# Sample points of a curve: evenly spread along it, and by its turning angle, in these parts.
 SAMPLES, BY_TURNING = 2000, 0.5
 # A curve that turns by more between two nodes (which are set such that it turns by less) has a corner.
 CORNER = 0.3

@@ -14,6 +14,7 @@ function number(value, digits = 7) {
 // With as many digits as tell the numbers of a scale apart, where they differ by little: 24.9990, 25.0000, 25.0010.
 function short(value, range = [value]) {
   const spread = Math.max(...range) - Math.min(...range), size = Math.max(...range.map(Math.abs));
+  if (Math.abs(value) < 1e-6 * spread) return "0"; // rounding or the solver's error, at the end of a scale
   return number(value, spread > 0 ? Math.max(4, Math.min(13, Math.ceil(Math.log10(size / spread)) + 3)) : 4);
 }
 

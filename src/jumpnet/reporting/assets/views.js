@@ -199,10 +199,12 @@ class MapView extends View {
 
   // Both axes at the same scale: the box grows around its middle to the shape of the canvas.
   reshape() {
-    const { inner, box } = this;
+    const { inner } = this, whole = this.box === this.home || this.box === this.whole;
+    const box = whole ? this.home : this.box; // or it would grow with every change of the window
     const wide = (box[2] - box[0]) / inner.w, tall = (box[3] - box[1]) / inner.h, unit = Math.max(wide, tall);
     const x = (box[0] + box[2]) / 2, y = (box[1] + box[3]) / 2;
     this.box = [x - (unit * inner.w) / 2, y - (unit * inner.h) / 2, x + (unit * inner.w) / 2, y + (unit * inner.h) / 2];
+    if (whole) this.whole = this.box;
   }
 
   markAt(probe) {

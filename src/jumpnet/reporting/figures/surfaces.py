@@ -16,7 +16,7 @@ from jumpnet.geometry.shape import Shape
 from jumpnet.reporting.figures.canvas import FAINT, INK
 
 RINGS, SPOKES = 48, 96  # of the grid of directions
-WALK, HALVINGS = 80, 40  # radii looked at on the way out, and halvings at the end
+WALK, HALVINGS = 80, 40  # samples along a ray outward, and bisections at its end
 ELEVATION, AZIMUTH = 24.0, -58.0
 LIGHT = np.array([0.25, -0.75, 0.9])
 MOST_NAMES = 12

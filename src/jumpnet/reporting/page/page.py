@@ -30,7 +30,7 @@ from jumpnet.reporting.page.statement import statement
 from jumpnet.reporting.quantities import decided
 from jumpnet.solution import Solution, TrustReport
 from jumpnet.solution.advice import advice
-from jumpnet.solution.report import Judged
+from jumpnet.solution.diagnostics import Judged
 
 SHOWN_ELSEWHERE = ("method", "trials", "seconds")
 # The page may run its own script and show its own pictures; whatever else it might try, the browser refuses.
@@ -298,9 +298,16 @@ def _history(solution: Solution) -> str:
 
 def _tables(tables: Mapping[str, Mapping[str, str]]) -> str:
     """Further numbers, such as the quantities that a problem file asks for."""
-    return "\n".join(
-        f"<h3>{escape(heading)}</h3>\n" + _table(("", ""), rows.items()) for heading, rows in tables.items() if rows
+    return "\n".join(f"<h3>{escape(heading)}</h3>\n" + _sentences(rows) for heading, rows in tables.items() if rows)
+
+
+def _sentences(rows: Mapping[str, str]) -> str:
+    """Names and what is said of them: wrapped where there is no room, in their own lines where there are several."""
+    body = "".join(
+        f"<tr><td>{escape(name)}</td><td>{f'<pre>{escape(text)}</pre>' if chr(10) in text else escape(text)}</td></tr>"
+        for name, text in rows.items()
     )
+    return f'<div class="wide"><table>{body}</table></div>'
 
 
 def _provenance(solution: Solution, context: Context) -> str:

@@ -26,6 +26,8 @@ from jumpnet.studies.fitting.worth import worth
 
 # The tolerance of solves: a thousandth of the step of differences (search.py).
 TOL = 1e-7
+# Of the measured values: no noise is below this, as no prediction is more exact.
+ROUNDING = 1e-10
 # Nearer to a bound than this part of the range an estimate lies on it, and its deviation says little.
 ON_BOUND = 1e-6
 
@@ -106,7 +108,7 @@ def _fitted(search: Search, minima: list[Minimum], noise: float | None) -> Fit:
     """The best of the minima, with what its estimates are worth."""
     best = minima[0]
     free = len(best.r) - len(best.t)
-    s = noise if noise is not None else float(np.sqrt(best.cost / max(free, 1)))
+    s = noise if noise is not None else max(float(np.sqrt(best.cost / max(free, 1))), ROUNDING * search.size)
     known, slopes = worth(best.J, s), search.slopes(best.t)
     names, values = [one.name for one in search.unknowns], search.values(best.t)
     spread = deviations(search, best, s, known.covariance)
@@ -116,6 +118,7 @@ def _fitted(search: Search, minima: list[Minimum], noise: float | None) -> Fit:
         covariance=slopes[:, None] * known.covariance * slopes,
         correlation=known.correlation,
         noise=s,
+        misfit=float("nan") if noise is None or free < 1 else float(np.sqrt(best.cost / free)) / noise,
         residuals=best.r,
         singular_values=known.singular_values,
         undetermined=tuple(names[k] for k in known.undetermined),

@@ -15,6 +15,11 @@ from jumpnet.solution import Solution
 if TYPE_CHECKING:
     from jumpnet.studies.fitting.search import Search
 
+# Residuals beyond this many standard deviations (from the median, so that they do not hide themselves) are outliers.
+OUTLYING = 6.0
+# Residuals above the noise by this over the root of the degrees of freedom are no chance: three deviations, nearly.
+MISFIT = 2.0
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -27,6 +32,7 @@ class Fit:
         covariance: The matrix at the estimate, in the order of `values`.
         correlation: The same, scaled.
         noise: The standard deviation of a measurement of weight 1: as given, or estimated from the residuals.
+        misfit: How many times larger residuals are than the noise given; nan where it was estimated from them.
         residuals: Measured minus computed values, weighted.
         singular_values: Those of the weighted Jacobian for parameters in units of their ranges, over the noise: below
             2, a combination of parameters is not determined.
@@ -51,6 +57,7 @@ class Fit:
     covariance: Float[np.ndarray, "p p"]
     correlation: Float[np.ndarray, "p p"]
     noise: float
+    misfit: float
     residuals: Float[np.ndarray, " n"]
     singular_values: Float[np.ndarray, " p"]
     undetermined: tuple[str, ...]
@@ -66,6 +73,13 @@ class Fit:
     def ok(self) -> bool:
         """Whether the search ended at a minimum, and the data determine all parameters."""
         return self.converged and not self.undetermined
+
+    @property
+    def outliers(self) -> tuple[int, ...]:
+        """Which of the measured values, in the order given, are much farther off than most (at least ten values)."""
+        off = np.abs(self.residuals)
+        usual = 1.4826 * float(np.median(off))
+        return tuple(np.flatnonzero(off > OUTLYING * usual).tolist()) if len(off) >= 10 and usual > 0 else ()
 
     def profile(self, name: str, count: int = 9, width: float = 3.0) -> tuple[np.ndarray, np.ndarray]:
         """Values of a parameter about its estimate, up to `width` standard deviations, and the sum of squares over the
@@ -101,6 +115,14 @@ class Fit:
             lines.append(
                 f"the data do not determine {_listed(self.undetermined)}: fix one of them, or measure elsewhere."
             )
+        if self.misfit > 1 + MISFIT / np.sqrt(max(len(self.residuals) - len(self.values), 1)):
+            lines.append(
+                f"residuals are {self.misfit:.2g} times the noise given: the model does not describe the data, some of "
+                "them are wrong, or the noise is larger; the deviations above are then too small."
+            )
+        if self.outliers:
+            numbers = ", ".join(map(str, self.outliers[:5])) + (", ..." if len(self.outliers) > 5 else "")
+            lines.append(f"off by much more than most are the values number {numbers} (from 0): look at them.")
         lines += [f"{a} and {b} are correlated: {rho:+.3f}" for a, b, rho in self.correlated]
         if len(self.starts) > 1:
             others = [cost for _, cost in self.starts[1:]]

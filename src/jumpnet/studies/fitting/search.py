@@ -19,6 +19,8 @@ from jumpnet.studies.fitting.unknowns import Unknown
 
 # Of the range of a parameter: the step of differences. Errors of a solve are below a thousandth of it.
 STEP = 1e-4
+# Searches begin at least this part of the range away from bounds: the first step is as long as t.
+INSIDE = 0.01
 # Refused problems (a disk that leaves the domain) count as residuals this many times those of the start.
 REFUSED = 10.0
 
@@ -47,11 +49,18 @@ class Search:
     observations: tuple[Observation, ...]
     calls: list[int] = field(default_factory=lambda: [0])
     seen: dict[bytes, list[Any]] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
 
     @property
     def count(self) -> int:
         """Number of measured values."""
         return sum(len(one.value) for one in self.observations)
+
+    @property
+    def size(self) -> float:
+        """The root mean square of the measured values, weighted."""
+        every = np.concatenate([one.weight * one.value for one in self.observations])
+        return float(np.sqrt(np.mean(every**2)))
 
     def values(self, t: np.ndarray) -> dict[str, float]:
         """The parameters at shares of their ranges."""
@@ -75,7 +84,8 @@ class Search:
                     one.weight * (one.predict(solution, side) - one.value)
                     for one, side in zip(self.observations, sides, strict=True)
                 ]
-        except JumpnetError:
+        except JumpnetError as refused:
+            self.refused[:] = [str(refused)]
             return np.full(self.count, np.nan)
         return np.concatenate(parts)
 
@@ -101,10 +111,11 @@ class Search:
 
         first = self.residuals(t)
         if not np.isfinite(first).all():
+            why = self.refused[0] if self.refused else "a prediction is not finite."
             raise ModelError(
                 "the problem is refused at the start "
                 + ", ".join(f"{name} = {value:.6g}" for name, value in self.values(t).items())
-                + "; start elsewhere."
+                + f": {why} Start elsewhere, or mend that."
             )
         last: dict[bytes, np.ndarray] = {t.tobytes(): first}
 
@@ -131,7 +142,7 @@ class Search:
         """Where to begin: as the user says, then points of a low-discrepancy sequence."""
         from scipy.stats import qmc
 
-        first = np.array([one.share(one.start) for one in self.unknowns])
+        first = np.clip([one.share(one.start) for one in self.unknowns], INSIDE, 1 - INSIDE)
         if count == 1:
             return [first]
         with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Enrichments of the trial space, one file each; they are asked in this order."""
+"""Enrichments of the trial space, one file each, in the order in which the adaptive loop asks them."""
 
 from collections.abc import Mapping
 
@@ -7,10 +7,12 @@ from jumpnet.engines.trefftz.enrichments.bessel import ModifiedBessel
 from jumpnet.engines.trefftz.enrichments.corners import Corners
 from jumpnet.engines.trefftz.enrichments.multipoles import Multipoles
 from jumpnet.engines.trefftz.enrichments.protocol import Enrichment
+from jumpnet.engines.trefftz.enrichments.waves import FourierBessel
 
 ENRICHMENTS: Mapping[str, Enrichment] = {
     "multipoles": Multipoles(),
     "bessel": ModifiedBessel(),
+    "waves": FourierBessel(),
     "aaa": PolesByRationalApproximation(),
     "corners": Corners(),
 }

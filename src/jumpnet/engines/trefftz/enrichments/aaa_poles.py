@@ -1,8 +1,8 @@
-"""Poles beyond smooth walls that are neither circles nor ellipses: stars, superellipses, curves.
+"""AAA poles: simple poles beyond smooth walls that are neither circles nor ellipses (stars, superellipses, curves).
 
-A piece with constant A that such a wall surrounds, or that surrounds it, gets poles on the other side of the wall,
-where the wall's shape says that its solution is singular (charts/schwarz.py), in the coordinates that make A the
-identity.
+The pieces with constant A on both sides of such a wall get poles on its far side, where the analytic continuation of
+the solution is singular. The places follow from the Schwarz function of the wall (charts/schwarz.py), in the
+coordinates in which A is the identity.
 """
 
 from collections import defaultdict
@@ -21,17 +21,18 @@ from jumpnet.engines.trefftz.reflections import mirrors
 from jumpnet.engines.trefftz.trial_space import OUTSIDE, BasisBlock, TrialSpace
 from jumpnet.geometry.walls.rings import Ring, rings_of
 from jumpnet.linalg.threads import one_blas_thread
-from jumpnet.models.poles import Poles
+from jumpnet.models.families.poles import Poles
 from jumpnet.problem import Problem
 from jumpnet.rows import BETWEEN_PIECES, ConditionKey
 
-# Poles to begin with: of the first approximation as good as this, relative to the size of the wall.
+# The first set of poles is that of the first approximation with this error, relative to the size of the wall
+# (heuristic).
 BEGIN = 1e-4
-# Collocation points for each pole, near it: a point has two equations, a pole two unknowns.
+# Collocation points per pole, near it: a point gives two equations, a pole has two unknowns.
 DENSE = 2.0
-# A set of poles is as large as is wanted if it has this part of them.
+# A set of poles with this part of the wanted number is large enough (heuristic).
 NEARLY = 0.9
-# Holes have images in sides of the domain within this distance, in radii of the hole.
+# Holes have images in sides of the domain up to this distance, in radii of the hole (heuristic).
 NEAR_SIDE = 4.0
 
 
@@ -53,12 +54,12 @@ class PolesBeyond:
         return self._first(lambda one: one.error < BEGIN)
 
     def begin(self) -> int:
-        """The number of poles to begin with."""
+        """The size of the first set."""
         return self._of(self._beginning)
 
     def count(self, wanted: int) -> int:
         """The size of the smallest set with about the wanted number of poles, or of the largest set."""
-        share = self.begin() / len(self._beginning.support)  # poles take longer to find than approximations
+        share = self.begin() / len(self._beginning.support)  # poles are more expensive to compute than approximations
         return self._of(
             self._first(lambda one: share * len(one.support) >= wanted and self._of(one) >= NEARLY * wanted)
         )
@@ -69,12 +70,13 @@ class PolesBeyond:
         return Poles(tuple(np.real(p).tolist()), tuple(np.imag(p).tolist()))
 
     def points(self, count: int) -> Float[np.ndarray, " n"]:
-        """How many points are needed between each point of the ring and the next to see the poles of a set."""
+        """The number of points needed between successive points of the ring to resolve the poles of a set."""
         curve = self.shape.curve
         gap = curve[:, None] - self._known[count]
         square = np.abs(gap) ** 2
         nearest = np.sqrt(square.min(axis=0))
-        # What a pole does spreads over the wall as 1/distance^2, over about as much of it as the pole is away.
+        # The Poisson kernel of a pole on the wall: it decays as 1/distance^2, over a length like the distance of the
+        # pole.
         density = DENSE / np.pi * (nearest / square).sum(axis=1)
         return np.abs(np.roll(curve, -1) - curve) * density
 
@@ -87,7 +89,7 @@ class PolesBeyond:
         return len(mine)
 
     def _first(self, wanted: Callable[[Approximation], bool]) -> Approximation:
-        """The first approximation of a kind, or the last of all."""
+        """The first approximation that is `wanted`, else the last."""
         last, rung = None, 0
         with one_blas_thread():
             while (found := self.shape[rung]) is not None:
@@ -109,7 +111,7 @@ class PolesByRationalApproximation:
         return ()
 
     def propose(self, problem: Problem, space: TrialSpace, marked: Sequence[ConditionKey]) -> Sequence[BasisBlock]:
-        """The poles of all walls; none where the space has them."""
+        """The poles of all walls; none if the space has them already."""
         return poles_beyond(space, problem) if any(key.kind in BETWEEN_PIECES for key in marked) else ()
 
 
@@ -124,20 +126,20 @@ def poles_beyond(space: TrialSpace, problem: Problem) -> list[BasisBlock]:
         for piece, other in ((ring.inside, ring.outside), (ring.outside, ring.inside)):
             if piece != OUTSIDE and types[piece].harmonic:
                 chart, shape = _seen_from(problem, ring, piece, shapes)
-                strings = PolesBeyond(ring, shape, piece == ring.outside)
-                more.append(BasisBlock(piece, piece, chart, "poles", strings.begin(), True, (other,), strings=strings))
-    mirrored = [image for block in space.blocks if _drawn_out(block) for image in _mirrored(problem, block)]
+                poles = PolesBeyond(ring, shape, piece == ring.outside)
+                more.append(BasisBlock(piece, piece, chart, "poles", poles.begin(), True, (other,), exact=poles))
+    mirrored = [image for block in space.blocks if _is_elongated(block) for image in _mirrored(problem, block)]
     return [*more, *mirrored] if more else []
 
 
-def _drawn_out(block: BasisBlock) -> bool:
-    """Whether a block is a drawn-out pole in a hole of its piece; round holes have images from the start."""
+def _is_elongated(block: BasisBlock) -> bool:
+    """Whether a block is a confocal multipole of an elongated hole; round holes have images from the start."""
     known = block.pieces is not None and len(block.pieces) == 1  # images belong to two holes
     return known and block.kind == "harmonic" and isinstance(block.chart, Slit) and block.chart.focus != 0
 
 
 def _mirrored(problem: Problem, block: BasisBlock) -> Iterator[BasisBlock]:
-    """The images of a drawn-out pole in straight sides of the domain that are near."""
+    """The images of a confocal multipole in nearby straight sides of the domain."""
     chart = block.chart
     assert isinstance(chart, Slit)
     place = complex(*(chart.transform @ chart.center))
@@ -150,12 +152,12 @@ def _mirrored(problem: Problem, block: BasisBlock) -> Iterator[BasisBlock]:
 
 
 def _seen_from(problem: Problem, ring: Ring, piece: int, known: list[tuple[Affine, Schwarz]]) -> tuple[Affine, Schwarz]:
-    """The coordinates of a piece in which its A is the identity and a ring has radius one, and the ring's shape."""
+    """Coordinates in which a piece's A is the identity and a ring has radius one, and the ring's Schwarz function."""
     transform = inverse_root(problem.A[piece].value(ring.points[:1])[0])
     z = (ring.points - ring.center) @ transform.T @ np.array([1, 1j])
     chart = Affine((piece,), ring.center, transform, float(np.abs(z).max()))
     for other, shape in known:
-        # Both sides of a wall see the same shape, if their A is the same up to a factor.
+        # Both sides of a wall have the same Schwarz function if their tensors are proportional.
         if np.allclose(other.transform, transform, rtol=1e-12, atol=1e-12):
             return chart, shape
     known.append((chart, Schwarz(z / chart.radius)))
@@ -166,9 +168,9 @@ def near_poles(problem: Problem, space: TrialSpace, points: Points, rng: np.rand
     """Additional points on walls near poles, where evenly spread points do not resolve them."""
     needed: dict[Ring, np.ndarray] = {}
     for block in space.blocks:
-        if isinstance(block.strings, PolesBeyond):
-            ring = block.strings.ring
-            needed[ring] = block.strings.points(block.degree) + needed.get(ring, 0.0)
+        if isinstance(block.exact, PolesBeyond):
+            ring = block.exact.ring
+            needed[ring] = block.exact.points(block.degree) + needed.get(ring, 0.0)
     if not needed:
         return None
     measure = {interface.pair: interface.measure for interface in problem.partition.interfaces}

@@ -5,7 +5,7 @@ polynomials of a moderate degree cannot follow, and these functions solve the eq
 spherical ones, i_l and k_l times spherical harmonics.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,22 +13,23 @@ import numpy as np
 from jumpnet.charts import Affine, Pole, Slit
 from jumpnet.charts.choice import charts_of_hole
 from jumpnet.engines.trefftz.operator_type import own_chart
-from jumpnet.engines.trefftz.trial_space import BasisBlock, TrialSpace
+from jumpnet.engines.trefftz.trial_space import BasisBlock, ExactFunctions, TrialSpace
 from jumpnet.fields.scalar import ConstantField
-from jumpnet.models.bessel import Bessel
+from jumpnet.geometry.checks import Bounds
 from jumpnet.models.families import Family
-from jumpnet.models.spherical_bessel import SphericalBessel
+from jumpnet.models.families.bessel import Bessel
+from jumpnet.models.families.spherical_bessel import SphericalBessel
 from jumpnet.problem import Problem
 from jumpnet.rows import ConditionKey
 
-# From this many decay lengths in half the diagonal of a piece on, in the plane and in space: with fewer, polynomials
-# follow, and the functions would only add unknowns (heuristic, not measured). In space polynomials are many more.
+# The functions are used if half the diagonal of a piece has at least this many decay lengths, in the plane and in
+# space: with fewer, polynomials resolve the solution. In space polynomials are many more (heuristic).
 SLOWEST = {2: 8.0, 3: 0.5}
-# exp(-rate) must not underflow across a piece.
+# The largest rate: exp(-rate) must not underflow across a piece.
 FASTEST = 500.0
-# Orders beyond those that the rate makes relevant: I_n and K_n of higher order overflow.
+# The highest order is the rate plus this: I_n and K_n of higher order overflow.
 MOST_ORDERS = 60
-# In space, where powers r^l must not underflow at the origin.
+# The highest degree in space: r^l must not underflow at the origin.
 MOST_DEGREE = 30
 FIRST_ORDERS = 6
 
@@ -42,7 +43,7 @@ class BesselFunctions:
     dim: int = 2
 
     def count(self, wanted: int) -> int:
-        """The order that is taken where so high a one is wanted."""
+        """The wanted order, or the highest that can be represented."""
         return min(wanted, MOST_ORDERS + int(self.rate) if self.dim == 2 else MOST_DEGREE)
 
     def family(self, count: int) -> Family:
@@ -61,35 +62,69 @@ class ModifiedBessel:
         return list(bessel_blocks(problem))
 
     def propose(self, problem: Problem, space: TrialSpace, marked: Sequence[ConditionKey]) -> Sequence[BasisBlock]:
-        """None: they are there from the start."""
+        """None: the first space has them."""
         return ()
 
 
 def bessel_blocks(problem: Problem) -> Iterator[BasisBlock]:
     """The functions of every piece whose equation they solve and whose decay length is short."""
-    parts, dim = problem.partition, problem.dim
-    for piece in range(parts.size) if dim in SLOWEST else ():
-        lam = problem.lam[piece]
-        if not (problem.A[piece].is_constant and isinstance(lam, ConstantField)):
-            continue
-        lower, upper = (np.asarray(end, float) for end in parts.piece_bounds(piece))
-        middle = (lower + upper)[None] / 2
-        A, strength = problem.A[piece].value(middle)[0], float(lam.value(middle)[0])
-        own = own_chart(problem, piece, piece, (lower, upper))
-        if strength <= 0 or not SLOWEST[dim] <= _rate(own, A, strength) <= FASTEST:
-            continue
-        growing = BesselFunctions(_rate(own, A, strength), dim=dim)
-        yield BasisBlock(piece, piece, own, "bessel", FIRST_ORDERS, strings=growing)
-        for hole in parts.holes(piece):
-            for chart in charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x)):
-                assert isinstance(chart, Slit | Pole)
-                radius = chart.axes_sum / 2 if isinstance(chart, Slit) else chart.radius
-                about = Affine((piece,), chart.center, chart.transform, radius)
-                decaying = BesselFunctions(_rate(about, A, strength), decaying=True, dim=dim)
-                yield BasisBlock(piece, piece, about, "bessel", FIRST_ORDERS, True, hole.pieces, strings=decaying)
+    dim = problem.dim
+
+    def functions(rate: float, decaying: bool) -> BesselFunctions:
+        return BesselFunctions(rate, decaying, dim)
+
+    for piece in range(problem.partition.size) if dim in SLOWEST else ():
+        lam = constant_lam(problem, piece)
+        if lam is not None and lam > 0 and SLOWEST[dim] <= rate_of(problem, piece, lam) <= FASTEST:
+            yield from radial_blocks(problem, piece, lam, "bessel", functions, lambda rate: FIRST_ORDERS)
 
 
-def _rate(chart: Affine, A: np.ndarray, lam: float) -> float:
-    """The rate in a chart's coordinates: there A is a multiple of the identity."""
+def constant_lam(problem: Problem, piece: int) -> float | None:
+    """lam of a piece with constant coefficients; None where A or lam varies."""
+    lam = problem.lam[piece]
+    if not (problem.A[piece].is_constant and isinstance(lam, ConstantField)):
+        return None
+    return float(lam.value(np.zeros((1, problem.dim)))[0])
+
+
+def rate_of(problem: Problem, piece: int, lam: float) -> float:
+    """Half the diagonal of a piece in units of sqrt(A/|lam|), the length over which solutions change."""
+    own = own_chart(problem, piece, piece, _bounds(problem, piece))
+    return _rate(problem, own, lam)
+
+
+def radial_blocks(
+    problem: Problem,
+    piece: int,
+    lam: float,
+    kind: str,
+    functions: Callable[[float, bool], ExactFunctions],
+    first: Callable[[float], int],
+) -> Iterator[BasisBlock]:
+    """Regular functions about the middle of a piece, and singular ones about its holes, of a first order each.
+
+    `functions` makes both from their rate in the chart's coordinates and whether they are singular at its centre.
+    """
+    parts = problem.partition
+    own = own_chart(problem, piece, piece, _bounds(problem, piece))
+    rate = _rate(problem, own, lam)
+    yield BasisBlock(piece, piece, own, kind, first(rate), exact=functions(rate, False))
+    for hole in parts.holes(piece):
+        for chart in charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x)):
+            assert isinstance(chart, Slit | Pole)
+            radius = chart.axes_sum / 2 if isinstance(chart, Slit) else chart.radius
+            about = Affine((piece,), chart.center, chart.transform, radius)
+            rate = _rate(problem, about, lam)
+            yield BasisBlock(piece, piece, about, kind, first(rate), True, hole.pieces, exact=functions(rate, True))
+
+
+def _bounds(problem: Problem, piece: int) -> Bounds:
+    lower, upper = (np.asarray(end, float) for end in problem.partition.piece_bounds(piece))
+    return lower, upper
+
+
+def _rate(problem: Problem, chart: Affine, lam: float) -> float:
+    """sqrt(|lam|) in a chart's coordinates, in which A is a multiple of the identity."""
+    A = problem.A[chart.cells[0]].value(np.asarray(chart.center)[None])[0]
     multiple = np.trace(chart.transform @ A @ chart.transform.T) / len(A)
-    return float(chart.radius * np.sqrt(lam / multiple))
+    return float(chart.radius * np.sqrt(abs(lam) / multiple))

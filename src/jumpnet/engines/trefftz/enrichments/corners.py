@@ -1,9 +1,9 @@
-"""Corners: the functions that solutions have there, whatever the rest of the problem is.
+"""Singular functions at corners, and where conditions on the boundary change.
 
-At a point where walls meet, a solution of div(A grad u) = f with A constant in each piece is a smooth function
-in each of them and a sum of powers of the distance, with a logarithm where the power is a whole number. A square heated
-from inside has z^2 log z at its corners, a re-entrant corner z^(2/3), a square inclusion of conductivity 10 z^0.73.
-Where given values jump there is the angle, Im log z; between given values and a given flux on a straight side z^(1/2).
+At a point where walls meet, a solution of div(A grad u) = f with A constant in each piece is a smooth function in each
+of them plus a sum of powers of the distance, with a logarithm if the exponent is an integer. A square with a source has
+z^2 log z at its corners, a re-entrant corner z^(2/3), a square inclusion of conductivity 10 z^0.73. Where given values
+jump there is the angle, Im log z; between a Dirichlet and a Neumann condition on a straight side z^(1/2).
 """
 
 from collections import Counter
@@ -20,22 +20,22 @@ from jumpnet.engines.trefftz.singular_exponents import Sector, exponents
 from jumpnet.engines.trefftz.trial_space import OUTSIDE, BasisBlock, TrialSpace
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.walls.corners import Corner, corners_of
-from jumpnet.models.wedges import WHOLE
+from jumpnet.models.families.wedges import WHOLE
 from jumpnet.problem import Problem
 from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ConditionKey
 
-# Powers at each corner in the first space: at least FIRST, and all exponents below LOW.
+# Powers at each corner in the first space: at least FIRST, and all with exponents below LOW (heuristic).
 FIRST, LOW = 3, 3.0
 # The largest number of powers at a corner, and the largest exponent.
 MOST, HIGHEST = 60, 32.0
-# Factors log z that a power has at most: more come with higher powers only. Heuristic.
+# The most factors log z of a power; more occur with higher powers only (heuristic).
 MOST_LOGARITHMS = 3
-# Points at which the branch cut of the powers is looked at, and its length: this part of the way from the corner to
-# where it would enter the piece again.
+# Samples along a possible branch cut, and the length of a cut that would re-enter the piece: this part of the distance
+# from the corner to there.
 ALONG, OF_THE_WAY = 2000, 0.5
-# A corner has an image in sides of the domain within this distance, in lengths of its cut.
+# A corner has an image in sides of the domain up to this distance, in lengths of its cut (heuristic).
 NEAR_SIDE = 1.0
-# Cuts that would be shorter than this, relative to the domain, are none.
+# No powers are used whose cut would be shorter than this, relative to the domain (heuristic).
 SHORTEST = 1e-3
 
 # A piece with up to FEW_CORNERS corners has their powers in the first space; with up to MANY_CORNERS they are proposed
@@ -52,20 +52,20 @@ class Corners:
     once: bool = False
 
     def begin(self, problem: Problem, space: TrialSpace) -> Sequence[BasisBlock]:
-        """Those that are singular whatever the data are; with a source all, as corner compatibility fails then."""
+        """Powers with non-integer exponents; with a source all, as it is incompatible with the corner."""
         only = "any" if any(block.kind == "particular" for block in space.blocks) else "broken"
         return _missing(problem, space, only, FEW_CORNERS)
 
     def propose(self, problem: Problem, space: TrialSpace, marked: Sequence[ConditionKey]) -> Sequence[BasisBlock]:
-        """All that are missing, where conditions on walls or between pieces have large residuals."""
+        """All powers the space lacks, if conditions on the boundary or between pieces have large residuals."""
         on_walls = any(key.kind in (*ON_BOUNDARY, *BETWEEN_PIECES) for key in marked)
         return _missing(problem, space, "any", MANY_CORNERS) if on_walls else ()
 
 
 def _missing(problem: Problem, space: TrialSpace, only: Only, most: int) -> list[BasisBlock]:
-    """The functions at corners that a space lacks.
+    """The singular functions that a space lacks.
 
-    If a piece that is not cut has more than `most` corners, only where the condition on the boundary changes.
+    If a piece that is not split has more than `most` corners, only those where the condition on the boundary changes.
     """
     cut = space.cells
     harmonic = {block.piece for block in space.blocks if block.kind == "harmonic" and not block.pole}
@@ -87,11 +87,11 @@ def _missing(problem: Problem, space: TrialSpace, only: Only, most: int) -> list
 
 
 def corner_blocks(problem: Problem, harmonic: set[int], only: Only = "any") -> Iterator[BasisBlock]:
-    """The functions at corners all of whose pieces are among those with constant A.
+    """The singular functions where all pieces have constant A: at corners, and where boundary conditions change.
 
-    And between corners where the condition on the boundary changes. `only` those that are "sudden", where given values
-    jump or the condition changes; or these and "broken" ones, whose powers are not all whole numbers. Others are smooth
-    where nothing disturbs them: a logarithm comes with a source, or with values that do not go together.
+    `only` "sudden" means places where given values jump or the kind of condition changes; "broken" adds corners with
+    non-integer exponents. At the other corners the solution is smooth unless a source or incompatible data bring a
+    logarithm.
     """
     for corner in singular_points(problem):
         if set(corner.pieces) <= {OUTSIDE, *harmonic}:
@@ -129,7 +129,7 @@ def _at(problem: Problem, corner: Corner, only: Only) -> Iterator[BasisBlock]:
 def _of_piece(
     problem: Problem, place: Floats, piece: int, others: set[int], powers: np.ndarray, gap: float, middle: complex
 ) -> Iterator[BasisBlock]:
-    """The functions of one piece at a corner, cut along the middle of a gap of which it fills nothing."""
+    """The functions of one piece at a corner, with a branch cut along the middle of a gap outside the piece."""
     transform = inverse_root(problem.A[piece].value(place[None])[0])
     cut = _cut(problem, place, piece, transform, middle)
     if cut is None:
@@ -144,15 +144,15 @@ def _of_piece(
 
 
 def _sector(A: Floats, walls: np.ndarray) -> Sector:
-    """What a piece fills between the first wall and the second."""
+    """The sector of a piece between two walls."""
     turn = walls[1] / walls[0]
-    # Rounded, since the corners of a regular figure are all alike.
+    # Rounded, so that equal corners of a regular figure share the cached exponents.
     angle, stretch = round(float(np.angle(turn) % (2 * np.pi)), 13), round(float(abs(turn)), 13)
     return Sector(angle, stretch, float(np.sqrt(np.linalg.det(A))))
 
 
 def _mirrored(problem: Problem, block: BasisBlock, transform: Floats, along: complex) -> Iterator[BasisBlock]:
-    """The images of a corner of a hole in straight sides of the domain that are near."""
+    """The images of a corner of a hole in nearby straight sides of the domain."""
     chart: Any = block.chart
     place = complex(*(transform @ chart.center))
     for side in mirrors(problem, block.piece, transform):
@@ -169,10 +169,10 @@ def _turned(cut: complex) -> Floats:
 
 
 def _series(powers: np.ndarray, jumps: bool, shifted: bool) -> np.ndarray:
-    """The powers of a solution, each as often as it has factors log z (one more for whole numbers).
+    """The exponents of a solution, each repeated for every factor log z (integers have one from the start).
 
-    Those of the tangents, 0 where values jump. Curved walls and Robin's condition add whole numbers to them
-    (`shifted`), and a logarithm whenever that meets another power.
+    They are the exponents of the tangents, and 0 if values jump. Curved walls and Robin conditions add integers to them
+    (`shifted`), and a logarithm whenever a sum is another exponent.
     """
     powers = np.append(0.0, powers) if jumps else powers
     if not shifted or not len(powers):
@@ -192,15 +192,15 @@ def _complex(vectors: Floats, transform: Floats) -> np.ndarray:
 
 
 def _gaps(pieces: Sequence[int], piece: int) -> Iterator[tuple[int, int]]:
-    """The sides between which a piece is not: where each gap begins and where it ends, anticlockwise."""
+    """The gaps around a corner that a piece does not fill: the walls where each begins and ends, anticlockwise."""
     mine = [at for at, other in enumerate(pieces) if other == piece]
     for at, after in zip(mine, mine[1:] + mine[:1], strict=True):
         yield (at + 1) % len(pieces), after
 
 
 def _cut(problem: Problem, place: Floats, piece: int, metric: Floats, along: complex) -> tuple[Affine, bool] | None:
-    """Coordinates in which a cut leads along the negative real axis, and whether it must end, at -1, before it meets
-    the piece again. None if it would be too short."""
+    """Coordinates in which the branch cut is on the negative real axis, and whether it ends at -1, because it would
+    re-enter the piece otherwise. None if it would be too short."""
     parts, size = problem.partition, problem.partition.domain.size
     away = np.linalg.solve(metric, [along.real, along.imag])
     lengths = 2 * size * np.linspace(1 / ALONG, 1, ALONG) / np.linalg.norm(away)

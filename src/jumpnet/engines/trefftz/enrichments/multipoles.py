@@ -24,19 +24,19 @@ from jumpnet.rows import ConditionKey
 
 # The order of the first multipoles.
 FIRST_ORDER = 4
-# Below the degree of a piece's own functions: the order of multipoles that are added later.
+# Multipoles that are added later have an order this much below the degree of the piece's own functions (heuristic).
 BELOW_DEGREE = 4
 
 
 @dataclass(frozen=True)
 class Multipoles:
-    """Poles in the holes of pieces with varying coefficients; those with constant ones have theirs from the start."""
+    """Poles in the holes of pieces with varying coefficients; pieces with constant A have theirs in the first space."""
 
     once: bool = True
     images: bool = True
 
     def begin(self, problem: Problem, space: TrialSpace) -> Sequence[BasisBlock]:
-        """None: the first space is made with them."""
+        """None: `spaces.first_space` makes them for pieces with constant A."""
         return ()
 
     def propose(self, problem: Problem, space: TrialSpace, marked: Sequence[ConditionKey]) -> Sequence[BasisBlock]:
@@ -53,7 +53,7 @@ class Multipoles:
 def multipoles(
     problem: Problem, piece: int, types: Sequence[OperatorType], order: int, own: Affine, images: bool = True
 ) -> Iterator[BasisBlock]:
-    """The blocks about the holes of a piece, and about the images that they make of each other."""
+    """The blocks about the holes of a piece, and about the images of the holes in each other."""
     parts, harmonic = problem.partition, types[piece].harmonic
     round_holes: list[tuple[Slit, Hole]] = []
     for hole in parts.holes(piece) if parts.dim > 1 else ():
@@ -70,12 +70,12 @@ def multipoles(
             round_holes.append((chart, hole))
     if round_holes and images:
         yield from (
-            block for block in images_of(problem, piece, round_holes, types, order, own) if _beyond(parts, block)
+            block for block in images_of(problem, piece, round_holes, types, order, own) if _outside_piece(parts, block)
         )
 
 
-def _beyond(parts: Partition, block: BasisBlock) -> bool:
-    """Whether an image has its singularities outside its piece: of a hole that is not quite round it may not."""
+def _outside_piece(parts: Partition, block: BasisBlock) -> bool:
+    """Whether an image has its singularities outside its piece; that of a nearly round hole may not."""
     chart: Any = block.chart.charts[-1] if isinstance(block.chart, Joint) else block.chart
     focus = np.linalg.solve(chart.transform, [chart.focus.real, chart.focus.imag])
     return not (parts.label(chart.center + np.linspace(-1, 1, 9)[:, None] * focus) == block.piece).any()
@@ -85,7 +85,7 @@ def pole(piece: int, chart: Chart, harmonic: bool, order: int, own: Affine, piec
     """Decaying functions about a pole: harmonic ones, or in the plane poles with smooth factors, or polynomials."""
     if harmonic:
         if isinstance(chart, Pole):
-            # In space, decaying harmonics are functions of the plain coordinates about the pole.
+            # In space, exterior solid harmonics are functions of the coordinates about the pole, without inversion.
             chart = Affine(chart.cells, chart.center, chart.transform, chart.radius)
         return BasisBlock(piece, piece, chart, "harmonic", order, True, pieces)
     if isinstance(chart, Slit):
@@ -129,7 +129,7 @@ def images_of(
             mirror = [image for image in mirror if abs(image.center - middle) < reach]
         mirror += repeated(circles + mirror, corners, periodic)
         for image in mirror:
-            # Far enough outside that plain poles do, whatever the equation.
+            # Far enough outside the piece that simple poles suffice for any operator.
             yield BasisBlock(
                 piece, piece, slit(image.center, 0j, 2 * image.radius), "harmonic", order, True, (OUTSIDE,)
             )
@@ -138,7 +138,7 @@ def images_of(
         chart = slit(segment.middle, segment.focus, segment.axes_sum)
         inside, of = ((holes[c.hole][1].pieces if c.hole >= 0 else (OUTSIDE,)) for c in (segment.inside, segment.of))
         yield pole(piece, chart, harmonic, order, own, (*inside, *of))
-        # The piece in the other hole sees the same images from its side, if their tensors are proportional.
+        # The piece in the other hole has the same images if the tensors are proportional.
         for other in of:
             if other != OUTSIDE and harmonic and types[other].harmonic and _same_metric(problem, piece, other):
                 yield BasisBlock(other, other, replace(chart, cells=(other,)), "harmonic", order, True, (piece,))
@@ -150,7 +150,7 @@ def _at_the_boundary(parts: Partition) -> set[int]:
 
 
 def _same_metric(problem: Problem, one: int, other: int) -> bool:
-    """Whether A of two pieces with constant A is the same up to a factor."""
+    """Whether the constant tensors of two pieces are proportional."""
     lower, upper = (np.asarray(end, float) for end in problem.partition.bounds)
     A, B = (problem.A[piece].value((lower + upper)[None] / 2)[0] for piece in (one, other))
     return bool(np.allclose(A / np.trace(A), B / np.trace(B), rtol=1e-12))

@@ -1,4 +1,4 @@
-"""What an enrichment is: it proposes basis blocks from the problem, the trial space and the marked conditions."""
+"""The protocol of enrichments, which propose basis blocks from problem, trial space and marked conditions."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,8 +11,8 @@ from jumpnet.rows import ConditionKey
 class Enrichment(Protocol):
     """Functions that a trial space may have beside the polynomials and harmonic functions of its pieces.
 
-    The adaptive loop accepts all proposals by one rule, their gain per cost. A proposal that is made `once` is not made
-    again, whether it was accepted or not.
+    The adaptive loop accepts all proposals by one rule, gain per cost (`adaptivity.cost`). An enrichment that proposes
+    `once` is not asked again, whether its blocks were accepted or not.
     """
 
     @property
@@ -23,5 +23,5 @@ class Enrichment(Protocol):
         ...
 
     def propose(self, problem: Problem, space: TrialSpace, marked: Sequence[ConditionKey]) -> Sequence[BasisBlock]:
-        """Blocks that may lower the residuals of the marked conditions, the worst first; none where it has none."""
+        """Blocks that may lower the residuals of the marked conditions, which come with the largest residual first."""
         ...

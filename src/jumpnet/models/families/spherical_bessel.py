@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ive, kve
 
-from jumpnet.models.polynomials import Matrix
-from jumpnet.models.solid import Solid
+from jumpnet.models.families.registry import Matrix, saved_as
+from jumpnet.models.families.solid import Solid
 from jumpnet.rows import Sites
 
 # The radial factors are even functions of r; nearer to the origin than this they are taken here, as powers of r would
@@ -14,6 +14,7 @@ from jumpnet.rows import Sites
 NEAREST = 1e-8
 
 
+@saved_as("spherical-bessel")
 @dataclass(frozen=True)
 class SphericalBessel:
     """b_l(rate r)/b_l(rate) times the spherical harmonics of `Solid`, l = 0..degree.

@@ -1,8 +1,7 @@
 """Harmonic functions beside a corner at the origin: powers of z = y1 + i y2, cut along a ray or along a segment.
 
-Where walls meet, solutions are sums of such powers. They have several values around the corner, so each needs a cut
-that leads away from the piece. Where the way out is free the cut goes on for ever; where it would come back into the
-piece, as that of a hole's corner does, it ends.
+Where walls meet, solutions are sums of such powers. They are multivalued around the corner, so each needs a branch cut
+outside the piece. The cut is a ray if that does not meet the piece again; otherwise, as at a hole's corner, a segment.
 """
 
 from dataclasses import dataclass
@@ -10,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from jumpnet.errors import SolutionError
-from jumpnet.models.complexes import complex_functional
-from jumpnet.models.polynomials import Matrix
+from jumpnet.models.families.complexes import complex_functional
+from jumpnet.models.families.registry import Matrix, saved_as
 from jumpnet.rows import Sites
 
 # The tolerance for integer exponents; the smallest radius at which functions are evaluated.
@@ -19,7 +18,7 @@ WHOLE, TINY = 1e-9, 1e-200
 # The integral along a cut is a sum of poles by the trapezoidal rule in log t, from log t = -NEAREST on; its error is
 # exp(-DIGITS). The sum is as harmonic as the integral, so only its behaviour at the corner must be right.
 NEAREST, DIGITS = 33.0, 31.0
-# Farther away than this, in parts of the cut, the poles that are a twentieth as near need not be told apart.
+# Farther away than this, relative to the cut, poles at a twentieth of the distance are merged into one.
 FAR = 0.2
 
 
@@ -65,6 +64,7 @@ class AtCorner:
         return 2 * len(self.powers)
 
 
+@saved_as("wedge")
 @dataclass(frozen=True)
 class Wedge(AtCorner):
     """Re and Im of z^p (log z)^m: smooth but on the negative real axis."""
@@ -83,6 +83,7 @@ class Wedge(AtCorner):
         return np.concatenate([total.real, total.imag], axis=1)
 
 
+@saved_as("crack")
 @dataclass(frozen=True)
 class BranchCutPotential(AtCorner):
     """Re and Im of the integrals of t^p (log t)^m/(z + t), t from 0 to 1: smooth but on the segment [-1, 0].

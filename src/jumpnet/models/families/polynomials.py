@@ -10,15 +10,14 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from jumpnet.errors import SolutionError
+from jumpnet.models.families.registry import Matrix, saved_as
 from jumpnet.rows import Sites
-
-Matrix = Float[np.ndarray, "sites functions"]
-
 
 # Numbers in a table of functionals that are worked on at a time: all of them stay in a processor's cache.
 AT_A_TIME = 1 << 16
 
 
+@saved_as("legendre")
 @dataclass(frozen=True)
 class Legendre:
     """Products of Legendre polynomials of total degree at most `degree` in `inputs` coordinates.
@@ -50,6 +49,7 @@ class Legendre:
         return table[(0 if self.constant else 1) :].T
 
 
+@saved_as("combination")
 @dataclass(frozen=True)
 class Combination:
     """One function: the polynomials of `Legendre` with given weights."""

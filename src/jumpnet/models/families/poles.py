@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from jumpnet.errors import SolutionError
-from jumpnet.models.complexes import complex_functional
-from jumpnet.models.polynomials import Matrix
+from jumpnet.models.families.complexes import complex_functional
+from jumpnet.models.families.registry import Matrix, saved_as
 from jumpnet.rows import Sites
 
 
+@saved_as("poles")
 @dataclass(frozen=True)
 class Poles:
     """Re and Im of 1/(z - p) for places p = across + i up, z the complex number of two coordinates."""

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from jumpnet.models.polynomials import Matrix
+from jumpnet.models.families.registry import Matrix, saved_as
 from jumpnet.rows import Sites
 
 
+@saved_as("solid")
 @dataclass(frozen=True)
 class Solid:
     """Real and imaginary parts of the solid harmonics of degree at most `degree`: harmonic functions of space.
