@@ -31,6 +31,7 @@ from jumpnet.solution import Solution
 from jumpnet.solving import approximate, solve
 
 STARTS = {"size one": initial, "scaled": initial_stretched, "steep": initial_raw}
+STARTS |= {f"reach {reach}": partial(initial_raw, reach=reach) for reach in (3, 4, 5, 6, 7)}
 COEFFICIENTS = {
     "0.5 to 1.5": lambda rng, count: rng.uniform(0.5, 1.5, count),
     "0 to 1": lambda rng, count: rng.uniform(0.0, 1.0, count),

@@ -18,6 +18,11 @@ POINTS_PER_PIECE = 200
 # with 50 and 100 pieces, values from 10 to 30 made no difference on two seeds, 5 was worse.
 PIECES_PER_NEURON = 10
 
+# The same for unscaled inputs, from so many pieces on: the step of a neuron spans three pieces. Chosen by the held-out
+# losses of fa2 with 10, 50 and 100 pieces (docs/method.md, the paper's setting).
+MANY_UNSCALED = 10
+REACH_UNSCALED = 3
+
 Values = Callable[[int, np.ndarray], np.ndarray]
 
 
@@ -67,7 +72,7 @@ def initial(system: System | NonlinearSystem, rng: np.random.Generator) -> np.nd
     if not (isinstance(network, Shallow) and network.numbered and network.cells > PIECES_PER_NEURON):
         return theta
     x, label = np.asarray(sites.x), np.asarray(network.encoding)[0]
-    apart = np.append(_widths(x, sites.cell), np.ptp(label) / (len(label) - 1))
+    apart = np.append(_widths(x, np.asarray(sites.cell)), np.ptp(label) / (len(label) - 1))
     slopes = np.maximum(1.0, 2.0 / (PIECES_PER_NEURON * apart))
     if np.all(slopes == 1.0):
         return theta
@@ -84,22 +89,22 @@ def initial_stretched(system: System | NonlinearSystem, rng: np.random.Generator
     return network.stretched(theta, *_ranges(system)) if isinstance(network, Shallow) else theta
 
 
-def initial_raw(system: System | NonlinearSystem, rng: np.random.Generator) -> np.ndarray:
+def initial_raw(system: System | NonlinearSystem, rng: np.random.Generator, reach: int = REACH_UNSCALED) -> np.ndarray:
     """The same; where one number tells many pieces apart, steep neurons here, too.
 
     Labels that are means come in clusters: each neuron is as steep in the label as its nearest labels are close.
     """
     network, sites = system.network, system.rows.sites
-    if not (isinstance(network, Shallow) and network.numbered and network.cells > PIECES_PER_NEURON):
+    if not (isinstance(network, Shallow) and network.numbered and network.cells >= MANY_UNSCALED):
         return initial_stretched(system, rng)
     theta, (middle, half) = network.initial(rng), _ranges(system)
     x, label = np.asarray(sites.x), np.asarray(network.encoding)[0]
     at = rng.integers(len(x), size=network.neurons)
     through = (np.column_stack([x[at], label[sites.cell[at]]]) - middle) / half
     # Half of what a neuron passes over: so many pieces, and as far as so many labels are from the one it belongs to.
-    in_x = PIECES_PER_NEURON / 2 * _widths(x, sites.cell) / half[:-1]
+    in_x = reach / 2 * _widths(x, np.asarray(sites.cell)) / half[:-1]
     apart = np.abs(through[:, -1:] - (label - middle[-1]) / half[-1])
-    in_label = np.sort(apart, axis=1)[:, PIECES_PER_NEURON]
+    in_label = np.sort(apart, axis=1)[:, reach]
     reaches = np.vstack([np.repeat(in_x[:, None], network.neurons, axis=1), in_label])
     theta = network.steepened(theta, np.maximum(1.0, 1.0 / reaches), through)
     return network.stretched(theta, middle, half)
@@ -118,5 +123,5 @@ def _ranges(system: System | NonlinearSystem) -> tuple[np.ndarray, np.ndarray]:
 def _widths(x: np.ndarray, cell: np.ndarray) -> np.ndarray:
     """How wide a piece is in each coordinate, the median over pieces."""
     order = np.argsort(cell, kind="stable")
-    starts = np.flatnonzero(np.diff(np.asarray(cell)[order], prepend=-1))
+    starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
     return np.median(np.maximum.reduceat(x[order], starts) - np.minimum.reduceat(x[order], starts), axis=0)
