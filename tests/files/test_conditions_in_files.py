@@ -274,6 +274,8 @@ def test_what_finite_elements_are_without_is_warned_of() -> None:
 
 
 CONVECTION = """
+[background]
+A = 1.0
 [domain]
 kind = "interval"
 a = 0
