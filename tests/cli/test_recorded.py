@@ -4,15 +4,19 @@ import csv
 import json
 import math
 
+import numpy as np
 import pytest
 
+from jumpnet.collocation import Points, Stream
 from jumpnet.experiments.document import page
+from jumpnet.experiments.predecessors import TEST_POINTS, in_ball
 from jumpnet.experiments.recorded import FOLDER, Recorded, line_of, packed, record
 from jumpnet.experiments.reproduction import SETTINGS, Reproduction, Wanted
 from jumpnet.experiments.store import Store
 from jumpnet.experiments.summary import summarise
 from jumpnet.experiments.tables import NAMES, experiment, experiment_names, row
-from jumpnet.experiments.trial import SPHERICAL, Trial, run
+from jumpnet.experiments.trial import HYPERCUBE, Trial, run
+from jumpnet.fields.piecewise import piecewise_values
 
 LARGEST = 600_000  # bytes of all recorded trials: they are kept with the sources
 
@@ -84,10 +88,28 @@ def test_the_predecessors_networks_have_its_numbers_of_parameters():
     assert all(line.measure.startswith("relative_l2") for line in lines)
 
 
-def test_errors_at_points_with_uniform_radius_and_angles():
+def test_six_dimensional_points_and_errors_are_drawn_as_the_predecessor_does():
     line = next(line for line in experiment("predecessors").rows if line.problem == "dcsnn6d")
+    problem, rule = line.stated(), line.counts
+    drawn, same, other = (rule(problem.partition, 0, stream) for stream in (Stream.TRAIN, Stream.TRAIN, Stream.TEST))
+    assert drawn.counts() == Points(100, 141, 141) and np.array_equal(drawn.interior, same.interior)
+    assert not np.array_equal(drawn.interior, other.interior)
+    # Each hundredth of the square of the radius has one point; those above (5/6)^2 are in the outer piece.
+    squares = np.sort((drawn.interior**2).sum(axis=1)) / 0.36
+    assert np.array_equal(np.floor(100 * squares), np.arange(100)) and (drawn.piece == 0).sum() in (30, 31)
+    (at, normal), outward = drawn.interfaces[0, 1], drawn.boundary_normal
+    assert np.allclose(at, 0.5 * normal) and np.allclose(drawn.boundary, 0.6 * outward)
+    assert np.allclose(np.linalg.norm(outward, axis=1), 1) and np.unique(outward[:, 5]).size == 141
     found = run(Trial(line, "faithful", 0, steps=2))
-    assert 0 < found[SPHERICAL] and found[SPHERICAL] != found["relative_l2"]
+    assert found["steps"] == 2 and 0 < found[HYPERCUBE] != found["relative_l2"]
+
+
+def test_zero_outside_has_the_published_error_in_six_dimensions():
+    problem = next(line for line in experiment("predecessors").rows if line.problem == "dcsnn6d").stated()
+    x = in_ball(problem.partition, TEST_POINTS, np.random.default_rng(0))
+    piece = problem.partition.label(x)
+    u = piecewise_values(problem.exact, x, piece)
+    assert 6.9e-6 < np.linalg.norm(u[piece == 0]) / np.linalg.norm(u) < 7.1e-6
 
 
 def test_recorded_trials_are_of_the_present_settings_and_small():

@@ -8,7 +8,7 @@ from jumpnet.experiments.bench.timing import machine
 from jumpnet.experiments.reproduction import SETTINGS, Reproduction, by_experiment
 from jumpnet.experiments.summary import Summary
 from jumpnet.experiments.tables import NAMES, NETWORKS, experiment
-from jumpnet.experiments.trial import SPHERICAL, Setting
+from jumpnet.experiments.trial import HYPERCUBE, Setting
 
 # What a row's error may be, in terms of the paper's: 3 is what other random numbers may make of the same method.
 ALLOWED: dict[Setting, float] = {"default": 1.0, "faithful": 3.0}
@@ -180,7 +180,7 @@ def _by_row(summaries: Sequence[Summary]) -> list[Summary]:
 def _remarks(name: str, summaries: Sequence[Summary]) -> list[str]:
     """What a table cannot say by itself."""
     found = [experiment(name).remark] if experiment(name).remark else []
-    other = [s for s in summaries if s.row.measure == SPHERICAL and s.mean_of("relative_l2") is not None]
+    other = [s for s in summaries if s.row.measure == HYPERCUBE and s.mean_of("relative_l2") is not None]
     if other:
         words = "; ".join(f"{s.row} {s.mean_of('relative_l2'):.1e}" for s in other)
         found.append(f"Mean relative errors at points uniform in the ball: {words}.")

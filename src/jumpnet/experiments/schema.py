@@ -9,7 +9,7 @@ from jumpnet.optim import Status
 # How a trial may have ended.
 STATUSES = {status.name.lower() for status in Status} | {"refused", "quoted"}
 # Errors and the like, None where there is none.
-NUMBERS = ("l2", "linf", "relative_l2", "relative_l2_spherical", "loss", "held_out_loss", "estimate", "judged")
+NUMBERS = ("l2", "linf", "relative_l2", "relative_l2_hypercube", "loss", "held_out_loss", "estimate", "judged")
 WHOLE = ("test_points", "steps", "parameters")
 MOST_TEXT, MOST_HISTORY, LARGEST_COUNT = 10_000, 10_000, 10**12
 FINISHED = re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2} UTC")

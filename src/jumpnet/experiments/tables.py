@@ -17,6 +17,7 @@ from jumpnet.charts import Charts
 from jumpnet.collocation import Points
 from jumpnet.errors import ProblemError
 from jumpnet.experiments import problems
+from jumpnet.experiments.predecessors import HypercubePoints
 from jumpnet.geometry import Partition
 from jumpnet.models import CategoricalEmbedding, Deep, Model, OneHot, ScalarEncoding, Separate, Unlabelled
 from jumpnet.problem import Problem
@@ -36,7 +37,7 @@ class Row:
 
     `l2` and `linf` are None where the paper has no number; `published` says whether it has the row. `trials` is the
     most that are run, `keep` what is kept of a trial beside its numbers, `measure` which
-    of its errors is compared.
+    of its errors is compared, `drawn` how points are.
     """
 
     table: str
@@ -48,6 +49,7 @@ class Row:
     neurons: int = 50
     points: tuple[int, int, int] = (324, 72, 72)
     minimum: int = 0
+    drawn: str = "random"
     charts: Charts = "box"
     widths: tuple[int, ...] = ()
     residual: bool = False
@@ -100,7 +102,13 @@ class Row:
     @property
     def optimizer_name(self) -> str:
         """The optimiser as the paper calls it."""
-        names = {"LevenbergMarquardt": "LM", "LBFGS": "L-BFGS", "qr": "QR", "cholesky": "Cholesky"}
+        names = {
+            "LevenbergMarquardt": "LM",
+            "LBFGS": "L-BFGS",
+            "qr": "QR",
+            "cholesky": "Cholesky",
+            "SlowDamping": "its damping",
+        }
         given = [str(self.optimizer[key]) for key in ("name", "step") if key in self.optimizer]
         return "-".join(names.get(word, word) for word in given)
 
@@ -121,8 +129,10 @@ class Row:
         return {"OH": OneHot, "separate": Separate, "plain": Unlabelled}[self.method](neurons=self.neurons)
 
     @property
-    def counts(self) -> Points:
+    def counts(self) -> Points | HypercubePoints:
         """The numbers of points with the least of each piece, which separate networks need."""
+        if self.drawn == "hypercube":
+            return HypercubePoints(*self.points)
         return Points(*self.points, minimum=self.minimum)
 
     def stated(self) -> Problem | tuple[Partition, list[str]]:

@@ -14,13 +14,12 @@ from typing import Any, Literal
 import numpy as np
 
 from jumpnet import optim
-from jumpnet.collocation import Stream
 from jumpnet.engines.network import Network
 from jumpnet.engines.network.settings import paper_optimizer
 from jumpnet.engines.progress import Progress
 from jumpnet.errors import JumpnetError, JumpnetWarning
+from jumpnet.experiments.predecessors import SlowDamping, hypercube_error
 from jumpnet.experiments.tables import NETWORKS, Row
-from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.judge import judge
 from jumpnet.optim import History, LevenbergMarquardt, Optimizer, Status
 from jumpnet.problem import Problem
@@ -36,8 +35,8 @@ TOL = 1e-8
 PACKAGES = ("jumpnet", "jax", "numpy", "scipy", "ngsolve")
 # Points of a history that are kept: more than a figure shows.
 HISTORY_POINTS = 400
-# A measure of rows: the relative error at points with uniform radius and angles, and how many of them.
-SPHERICAL, SPHERICAL_POINTS = "relative_l2_spherical", 10_000
+# A measure of rows: the relative error at points as the predecessor draws them in a ball.
+HYPERCUBE = "relative_l2_hypercube"
 # Rows without a random number: one trial says all.
 DETERMINED = ("FEM", "FVM")
 # Experiments whose networks are judged: the page has the judged error beside the true one, which the judge never sees.
@@ -63,10 +62,11 @@ class Trial:
     @property
     def optimizer(self) -> Optimizer | None:
         """The row's optimiser, or that of the setting, with the trial's limit of steps; None is the program's own."""
-        given = dict(self.row.optimizer)
+        given: dict[str, Any] = dict(self.row.optimizer)
         if given:
-            made = getattr(optim, given.pop("name"))
-            return made(**given | ({"steps": min(self.steps, given["steps"])} if self.steps else {}))
+            name = given.pop("name")
+            kind: Any = SlowDamping if name == SlowDamping.__name__ else getattr(optim, name)
+            return kind(**given | ({"steps": min(self.steps, kind(**given).steps)} if self.steps else {}))
         if self.steps is None:
             return None
         return paper_optimizer(self.steps) if self.setting == "faithful" else LevenbergMarquardt(steps=self.steps)
@@ -135,7 +135,7 @@ def _computed(trial: Trial, progress: bool | Progress) -> Record:
     if solution.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     found = _measured(solution) | _judged(solution, row) | _kept(solution, row.keep)
-    return found | ({SPHERICAL: spherical_error(solution)} if row.measure == SPHERICAL else {})
+    return found | ({HYPERCUBE: hypercube_error(solution)} if row.measure == HYPERCUBE else {})
 
 
 def _measured(solution: Solution) -> Record:
@@ -162,21 +162,6 @@ def _judged(solution: Solution, row: Row) -> Record:
     if verdict is None and row.table in JUDGED and row.method in NETWORKS:
         verdict = judge(solution)
     return {} if verdict is None else {"judged": verdict.rms if verdict.decided else None}
-
-
-def spherical_error(solution: Solution) -> float:
-    """The relative L2 error at points whose radius and angles are uniform, in a domain that is a ball at the origin."""
-    parts, exact = solution.partition, solution.exact
-    assert parts is not None and exact is not None
-    rng, count = np.random.default_rng([solution.seed, int(Stream.TEST), 2]), SPHERICAL_POINTS
-    angles = np.c_[rng.uniform(0, np.pi, (count, parts.dim - 2)), rng.uniform(0, 2 * np.pi, count)]
-    x = np.repeat(parts.bounds[1][0] * rng.uniform(size=(count, 1)), parts.dim, axis=1)
-    for k, angle in enumerate(angles.T):
-        x[:, k] *= np.cos(angle)
-        x[:, k + 1 :] *= np.sin(angle)[:, None]
-    piece = parts.label(x)
-    u = piecewise_values(exact, x, piece)
-    return float(np.linalg.norm(solution(x, piece) - u) / np.linalg.norm(u))
 
 
 def _kept(solution: Solution, what: str) -> Record:
