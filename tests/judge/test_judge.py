@@ -170,13 +170,14 @@ def test_a_tolerance_and_a_budget(tmp_path):
 
 def test_what_is_not_judged_it_says():
     measured = jn.Problem(DISK, A=[1.0, 2.0], data=jn.Data([[0.9, 0.9]], [1.0]))
-    level = jn.Partition(jn.Disk((0, 0), 1), [jn.LevelSet("x1**2 + x2**4 - 0.2", bounds=((-1, -1), (1, 1)))])
-    answer = solved(another(boundary=jn.Dirichlet("x1")), 1e-2)
-    for problem, words in ((measured, "measured"), (jn.Problem(level, A=[1.0, 2.0]), "level sets")):
+    body = jn.LevelSet("x1**2 + x2**4 + x3**2 - 0.2", bounds=((-1, -1, -1), (1, 1, 1)))
+    level = jn.Problem(jn.Partition(jn.Ball((0, 0, 0), 1), [body]), A=[1.0, 2.0])
+    answers = solved(another(boundary=jn.Dirichlet("x1")), 1e-2), solved(problems.inclusion(3, 10.0), 1e-2)
+    for answer, problem, words in zip(answers, (measured, level), ("measured", "level sets"), strict=True):
         verdict = jn.judge(answer.with_problem(problem))
         assert not verdict.decided and words in verdict.reason and words in str(verdict) and np.isnan(verdict.rms)
         with pytest.raises(jn.SolutionError, match="not known"):
-            verdict.error([[0.0, 0.0]])
+            verdict.error([[0.0] * problem.dim])
     with pytest.raises(jn.SolutionError, match="needs a solution"):
         jn.judge("pde2")
 
