@@ -102,21 +102,36 @@ def test_all_others_begin_as_before(model, pieces):
 
 
 @pytest.mark.parametrize(
-    "model", [jn.models.ScalarEncoding(tuple(range(10))), CategoricalEmbedding(), jn.models.OneHot()]
+    "model", [jn.models.ScalarEncoding(tuple(range(9))), CategoricalEmbedding(), jn.models.OneHot()]
 )
 def test_in_the_papers_coordinates_networks_begin_as_they_would_in_scaled_ones(model):
-    network = model.network(1, 10)
-    system, _, plain = started(network, "paper", 10)
+    network = model.network(1, 9)
+    system, _, plain = started(network, "paper", 9)
     theta, x, piece = initial_raw(system, np.random.default_rng(3)), system.rows.sites.x, system.rows.sites.cell
     low, high = x.min(), x.max()
     scaled = (2 * x - low - high) / (high - low)
     if network.numbered:  # its labels, too
-        before = jn.models.ScalarEncoding(tuple(np.linspace(-1, 1, 10))).network(1, 10)
+        before = jn.models.ScalarEncoding(tuple(np.linspace(-1, 1, 9))).network(1, 9)
     else:
         before = network
     want = before.values(plain, replace(system.rows.sites, x=scaled))
     np.testing.assert_allclose(network.values(theta, system.rows.sites), want, rtol=1e-5)
-    assert 0 < piece.max() < 10 and not np.allclose(theta, plain)
+    assert 0 < piece.max() < 9 and not np.allclose(theta, plain)
+
+
+def test_in_the_papers_coordinates_neurons_are_as_steep_as_their_labels_are_close():
+    labels = np.r_[np.linspace(0.0, 0.049, 50), np.linspace(1.0, 5.9, 50)]  # one half a hundred times closer
+    network = jn.models.ScalarEncoding(tuple(labels.tolist()), neurons=200).network(1, 100)
+    system, _, plain = started(network, "paper", 100)
+    theta, sites = initial_raw(system, np.random.default_rng(3)), system.rows.sites
+    slopes = (theta[:400] / plain[:400]).reshape(2, 200)
+    np.testing.assert_allclose(slopes[0], 1 / (1.5 * 2 * np.pi / 100), rtol=0.15)  # three pieces in all
+    far = (slopes[1] > 1 / 0.301) & (slopes[1] < 1 / 0.199)  # three labels on one side at an end, else two
+    near = (slopes[1] > 1 / 0.00301) & (slopes[1] < 1 / 0.00199)
+    assert np.all(far | near) and 60 < near.sum() < 140
+    arguments = np.outer(sites.x[:, 0], theta[:200]) + np.outer(labels[sites.cell], theta[200:400]) + theta[400:600]
+    assert np.abs(arguments).min(axis=0).max() < 1e-9
+    np.testing.assert_array_equal(theta[600:], plain[600:])
 
 
 def test_the_papers_labels_are_means_of_u_and_divided_ones_of_f():

@@ -23,11 +23,12 @@ EXPLANATION = (
     "deviation, a factor. *Default* trains the paper's networks, with its numbers of neurons and points, in our "
     "charts, weights, damping and restarts, and with labels *mean* evenly spaced in the order of the means. *Faithful* "
     'is `preset="paper"`: its coordinates, labels, weights, QR and stops. The paper gives no initial weights and no '
-    "damping rule; for all rows alike, weights are normal of size one in inputs scaled to [-1, 1], and the damping is "
-    "1e-3 times the loss to the power 1.1 ([why](method.md#the-papers-setting)). *separate* is a network for each "
-    "piece, *plain* one smooth network without a label, *solve* what `jn.solve(problem)` (or `jn.approximate`) does by "
-    "itself. In 1-D the paper does not give its random coefficients; ours are other functions, so orders of magnitude "
-    "are compared there. *FEM* is `jn.baselines.fem` with the paper's number of unknowns. *Loss met*: a training "
+    "damping rule; for all rows alike, weights are normal of size one in inputs scaled to [-1, 1], larger where one "
+    "number tells ten pieces or more apart, and the damping is 1e-3 times the loss to the power 1.1 "
+    "([why](method.md#the-papers-setting)). *separate* is a network for each piece, *plain* one smooth network without "
+    "a label, *solve* what `jn.solve(problem)` (or `jn.approximate`) does by itself. In 1-D the paper does not give "
+    "its random coefficients; ours are other functions, so orders of magnitude are compared there. *FEM* is "
+    "`jn.baselines.fem` with the paper's number of unknowns. *Loss met*: a training "
     "reached its tolerance, 1e-15. Unknowns, loss, steps and seconds are of one trial, on average."
 )
 

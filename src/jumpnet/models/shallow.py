@@ -183,12 +183,12 @@ class Shallow:
     def steepened(
         self,
         theta: Float[np.ndarray, " parameters"],
-        slopes: Float[np.ndarray, " all_inputs"],
+        slopes: Float[np.ndarray, "all_inputs #neurons"],
         through: Float[np.ndarray, "neurons all_inputs"],
     ) -> Float[np.ndarray, " parameters"]:
-        """Weights times the slope of each input, coordinates then labels; neuron j has its step at `through[j]`."""
+        """Weights times the slopes of each input, coordinates then labels; neuron j has its step at `through[j]`."""
         inputs, n = self.inputs + self.labels, self.neurons
-        W = theta[: inputs * n].reshape(inputs, n) * slopes[:, None]
+        W = theta[: inputs * n].reshape(inputs, n) * slopes
         b = -np.sum(W * through.T, axis=0)
         return np.concatenate([W.ravel(), b, theta[(inputs + 1) * n :]])
 

@@ -18,6 +18,11 @@ POINTS_PER_PIECE = 200
 # with 50 and 100 pieces, values from 10 to 30 made no difference on two seeds, 5 was worse.
 PIECES_PER_NEURON = 10
 
+# The same for unscaled inputs, from so many pieces on: the step of a neuron spans three pieces. Chosen by the held-out
+# losses of fa2 with 10, 50 and 100 pieces (docs/method.md, the paper's setting).
+MANY_UNSCALED = 10
+REACH_UNSCALED = 3
+
 Values = Callable[[int, np.ndarray], np.ndarray]
 
 
@@ -67,28 +72,56 @@ def initial(system: System | NonlinearSystem, rng: np.random.Generator) -> np.nd
     if not (isinstance(network, Shallow) and network.numbered and network.cells > PIECES_PER_NEURON):
         return theta
     x, label = np.asarray(sites.x), np.asarray(network.encoding)[0]
-    order = np.argsort(sites.cell, kind="stable")
-    starts = np.flatnonzero(np.diff(sites.cell[order], prepend=-1))
-    widths = np.maximum.reduceat(x[order], starts) - np.minimum.reduceat(x[order], starts)
-    apart = np.append(np.median(widths, axis=0), np.ptp(label) / (len(label) - 1))
+    apart = np.append(_widths(x, np.asarray(sites.cell)), np.ptp(label) / (len(label) - 1))
     slopes = np.maximum(1.0, 2.0 / (PIECES_PER_NEURON * apart))
     if np.all(slopes == 1.0):
         return theta
     at = rng.integers(len(x), size=network.neurons)
-    return network.steepened(theta, slopes, np.column_stack([x[at], label[sites.cell[at]]]))
+    return network.steepened(theta, slopes[:, None], np.column_stack([x[at], label[sites.cell[at]]]))
 
 
-def initial_raw(system: System | NonlinearSystem, rng: np.random.Generator) -> np.ndarray:
+def initial_stretched(system: System | NonlinearSystem, rng: np.random.Generator) -> np.ndarray:
     """Random parameters for unscaled inputs: those drawn for inputs in [-1, 1], transformed to the units of the inputs.
 
     Without that, coordinates from 0 to 2 pi and labels from 0 to 9 would have nearly all steps of neurons at one end.
     """
+    network, theta = system.network, system.network.initial(rng)
+    return network.stretched(theta, *_ranges(system)) if isinstance(network, Shallow) else theta
+
+
+def initial_raw(system: System | NonlinearSystem, rng: np.random.Generator, reach: int = REACH_UNSCALED) -> np.ndarray:
+    """The same; where one number tells many pieces apart, steep neurons here, too.
+
+    Labels that are means come in clusters: each neuron is as steep in the label as its nearest labels are close.
+    """
+    network, sites = system.network, system.rows.sites
+    if not (isinstance(network, Shallow) and network.numbered and network.cells >= MANY_UNSCALED):
+        return initial_stretched(system, rng)
+    theta, (middle, half) = network.initial(rng), _ranges(system)
+    x, label = np.asarray(sites.x), np.asarray(network.encoding)[0]
+    at = rng.integers(len(x), size=network.neurons)
+    through = (np.column_stack([x[at], label[sites.cell[at]]]) - middle) / half
+    # Half of what a neuron passes over: so many pieces, and as far as so many labels are from the one it belongs to.
+    in_x = reach / 2 * _widths(x, np.asarray(sites.cell)) / half[:-1]
+    apart = np.abs(through[:, -1:] - (label - middle[-1]) / half[-1])
+    in_label = np.sort(apart, axis=1)[:, reach]
+    reaches = np.vstack([np.repeat(in_x[:, None], network.neurons, axis=1), in_label])
+    theta = network.steepened(theta, np.maximum(1.0, 1.0 / reaches), through)
+    return network.stretched(theta, middle, half)
+
+
+def _ranges(system: System | NonlinearSystem) -> tuple[np.ndarray, np.ndarray]:
+    """Middle and half length of the range of each coordinate at the points of the training, and of given numbers."""
     network, x = system.network, np.asarray(system.rows.sites.x)
-    theta = network.initial(rng)
-    if not isinstance(network, Shallow):
-        return theta
     lower, upper = x.min(axis=0), x.max(axis=0)
-    if network.numbered:
+    if isinstance(network, Shallow) and network.numbered:
         label = np.asarray(network.encoding)
         lower, upper = np.r_[lower, label.min()], np.r_[upper, label.max()]
-    return network.stretched(theta, (lower + upper) / 2, (upper - lower) / 2)
+    return (lower + upper) / 2, (upper - lower) / 2
+
+
+def _widths(x: np.ndarray, cell: np.ndarray) -> np.ndarray:
+    """How wide a piece is in each coordinate, the median over pieces."""
+    order = np.argsort(cell, kind="stable")
+    starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    return np.median(np.maximum.reduceat(x[order], starts) - np.minimum.reduceat(x[order], starts), axis=0)
