@@ -271,3 +271,25 @@ def test_what_finite_elements_are_without_is_warned_of() -> None:
     read = read_as_file(FILE + '[solve]\ncompare = "fem"\n')
     with pytest.warns(jn.JumpnetWarning, match="no comparison with finite elements: the problem has contact"):
         assert read.reference() is None
+
+
+CONVECTION = """
+[background]
+A = 1.0
+[domain]
+kind = "interval"
+a = 0
+b = 1
+[constants]
+h = 2.0
+[boundary]
+left = { kind = "dirichlet", g = 0 }
+right = """
+
+
+def test_convection_is_a_robin_condition_in_other_words() -> None:
+    one = read_as_file(CONVECTION + '{ kind = "convection", h = "h", ambient = 3 }')
+    other = read_as_file(CONVECTION + '{ kind = "robin", alpha = "h", g = "3*h" }')
+    assert np.array_equal(jn.solve(one.problem)([[0.5]]), jn.solve(other.problem)([[0.5]]))
+    with pytest.raises(jn.JumpnetError, match=r"boundary\.right\.ambient"):
+        read_as_file(CONVECTION + '{ kind = "convection", h = "h", ambient = "nobody" }')

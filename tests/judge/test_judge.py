@@ -170,14 +170,17 @@ def test_a_tolerance_and_a_budget(tmp_path):
 
 def test_what_is_not_judged_it_says():
     measured = jn.Problem(DISK, A=[1.0, 2.0], data=jn.Data([[0.9, 0.9]], [1.0]))
-    body = jn.LevelSet("x1**2 + x2**4 + x3**2 - 0.2", bounds=((-1, -1, -1), (1, 1, 1)))
-    level = jn.Problem(jn.Partition(jn.Ball((0, 0, 0), 1), [body]), A=[1.0, 2.0])
-    answers = solved(another(boundary=jn.Dirichlet("x1")), 1e-2), solved(problems.inclusion(3, 10.0), 1e-2)
-    for answer, problem, words in zip(answers, (measured, level), ("measured", "level sets"), strict=True):
-        verdict = jn.judge(answer.with_problem(problem))
+    answer = solved(another(boundary=jn.Dirichlet("x1")), 1e-2)
+    ball, bounds = jn.Ball((0, 0, 0), 1), ((-1, -1, -1), (1, 1, 1))
+    inner = jn.Partition(ball, [jn.Ball((0, 0, 0), 0.5)])
+    in_space = solved(jn.Problem(inner, A=[1.0, 2.0], boundary=jn.Dirichlet("x1")), 1e-2)
+    level = jn.Partition(ball, [jn.LevelSet("x1**2 + x2**4 + x3**2 - 0.2", bounds=bounds)])
+    unmeshed = jn.Problem(level, A=[1.0, 2.0])
+    for found, problem, words in ((answer, measured, "measured"), (in_space, unmeshed, "level sets")):
+        verdict = jn.judge(found.with_problem(problem))
         assert not verdict.decided and words in verdict.reason and words in str(verdict) and np.isnan(verdict.rms)
         with pytest.raises(jn.SolutionError, match="not known"):
-            verdict.error([[0.0] * problem.dim])
+            verdict.error(np.zeros((1, problem.dim)))
     with pytest.raises(jn.SolutionError, match="needs a solution"):
         jn.judge("pde2")
 

@@ -14,6 +14,7 @@ from jumpnet.files.nonlinear import about_start, nonlinear_problem, start_of, us
 from jumpnet.files.pieces import shapes_of
 from jumpnet.files.schema import (
     Background,
+    ConvectionEntry,
     File,
     Filling,
     ImageEntry,
@@ -367,6 +368,11 @@ def _condition(scope: Scope, entry: Any, key: str) -> Condition:
         return Periodic(scope.field(entry.v, f"{key}.v"))
     if entry.kind == "dirichlet":
         return Dirichlet(scope.field(entry.g, f"{key}.g"))
+    if isinstance(entry, ConvectionEntry):
+        h: Any = scope.law(entry.h, f"{key}.h")
+        scope.law(entry.ambient, f"{key}.ambient")  # a mistake in it is told of under its own key
+        product: Any = scope.law(f"({entry.h})*({entry.ambient})", f"{key}.ambient")
+        return Robin(h, product)
     g: Any = scope.law(entry.g, f"{key}.g")
     if isinstance(entry, RobinEntry):
         alpha: Any = scope.law(entry.alpha, f"{key}.alpha")
@@ -379,6 +385,10 @@ def _kind(scope: Scope, entry: Any, key: str) -> Any:
         raise ProblemError(f"{key}: a manufactured problem has no periodic sides; choose another kind.")
     if "g" in entry.model_fields_set:
         raise ProblemError(f"{key}.g: a manufactured problem derives it; leave it out.")
+    if isinstance(entry, ConvectionEntry):
+        if "ambient" in entry.model_fields_set:
+            raise ProblemError(f"{key}.ambient: a manufactured problem derives it; leave it out.")
+        return Robin, scope.field(entry.h, f"{key}.h")
     if isinstance(entry, RobinEntry):
         return Robin, scope.field(entry.alpha, f"{key}.alpha")
     return Dirichlet if entry.kind == "dirichlet" else Neumann

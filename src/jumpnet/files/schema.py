@@ -118,6 +118,14 @@ class RobinEntry(PartEntry):
     g: Formula = 0.0
 
 
+class ConvectionEntry(PartEntry):
+    """Heat exchange with a medium: -A grad u . n = h (u - ambient), n pointing outward."""
+
+    kind: Literal["convection"]
+    h: Formula
+    ambient: Formula = 0.0
+
+
 class PeriodicEntry(Entry):
     """Both sides of an axis are one: u(x + L e) - u(x) = v from the lower to the upper, with the same flux."""
 
@@ -125,7 +133,9 @@ class PeriodicEntry(Entry):
     v: Formula = 0.0
 
 
-AnyCondition = Annotated[DirichletEntry | NeumannEntry | RobinEntry | PeriodicEntry, Field(discriminator="kind")]
+AnyCondition = Annotated[
+    DirichletEntry | NeumannEntry | RobinEntry | ConvectionEntry | PeriodicEntry, Field(discriminator="kind")
+]
 
 
 class JumpEntry(Entry):

@@ -28,7 +28,7 @@ MOST_CHARACTERS = 2000
 MOST_COORDINATES = 6
 # The name of the solution in a formula.
 _U = re.compile(r"\bu\b")
-DEPENDS = "A, lam, f, R of jumps, g of neumann, alpha and g of robin may"
+DEPENDS = "A, lam, f, R of jumps, g of neumann, alpha and g of robin, h and ambient of convection may"
 
 
 def _is_number(value: object) -> bool:

@@ -39,9 +39,9 @@ def solve(
     """Solve an interface problem.
 
     Args:
-        problem: What to solve, a `jn.Problem`. tol: The tolerance for the root mean square error of u, relative to its
-        variation (the root mean square deviation
-            from its mean over the domain).
+        problem: What to solve, a `jn.Problem`.
+        tol: The tolerance for the root mean square error of u, relative to its variation (the root mean square
+            deviation from its mean over the domain).
         atol: The same in units of u; the larger of the two counts.
         method: "auto" solves by the Trefftz method ("trefftz") and, where that does not succeed, by
             finite elements ("fem"); beyond three dimensions it trains a network ("network"). Each of the three can be
