@@ -192,3 +192,44 @@ def test_a_ball():
     x, piece = problem.partition.sample_interior(300, seed=0)
     error = problem.exact_values(x, piece) - answer(x, piece)
     assert verdict.decided and rms(verdict.error(x, piece) - error) < 0.1 * rms(error)
+
+
+@pytest.mark.parametrize(("offset", "size"), [(1e9, 1.0), (1e6, 1e-6)])
+def test_an_estimate_holds_the_rounding_errors_of_a_large_constant(offset, size):
+    """u = offset + size (harmonic): the data are rounded to more than what is left of the error."""
+    exact = f"{offset} + {size}*(x1**2 - x2**2)"
+    problem = jn.Problem(DISK, boundary=jn.Dirichlet(exact))
+    answer = jn.solve(problem, tol=1e-3, verify=True)
+    x, piece = DISK.sample_interior(2000, seed=3)
+    error = answer(x, piece) - offset - size * (x[:, 0] ** 2 - x[:, 1] ** 2)
+    assert answer.verdict is not None and answer.verdict.decided
+    assert rms(error) <= answer.verdict.estimate <= 1e-15 * offset
+
+
+def test_a_mean_is_not_judged_by_the_rule_that_fixed_it():
+    """Cut pieces of disks have areas to 1e-9; the constant that a mean fixes is as far off."""
+    rings = jn.Partition(jn.Disk((0, 0), 1.0), [jn.Disk((0, 0), 0.5)])
+    problem = jn.Problem(rings, A=[1.0, 10.0], f=[0.0, -1.0], boundary=jn.Neumann(-1 / 8), mean=-3.0)
+    answer = jn.solve(problem, tol=1e-8, verify=True)
+    x, piece = rings.sample_interior(2000, seed=3)
+    r = np.linalg.norm(x, axis=1)
+    # The mean of u - c is 2 times the integral of r (u - c) from 0 to 1.
+    mean = (1 / 40) * (0.25**2 / 2) - (1 / 16) * (np.log(4.0) - 0.75)
+    exact = np.where(piece == 0, -np.log(4 * r**2) / 16, (0.25 - r**2) / 40) - mean - 3.0
+    error = rms(answer(x, piece) - exact)
+    assert answer.verdict is not None
+    assert error <= answer.verdict.estimate <= max(10 * error, 1e-13)
+
+
+def test_a_mean_over_sampled_bodies_is_as_uncertain_as_it_says():
+    """In space the box without its ball is sampled: such a constant does not reach 1e-6, and is not said to."""
+    parts = jn.Partition(jn.Box((-1, -1, -1), (1, 1, 1)), [jn.Ball((0.2, 0, 0), 0.5)])
+    sides = {"x1-": jn.Neumann(-1.0), "x1+": jn.Neumann(1.0), "x2": jn.Neumann(0.0), "x3": jn.Neumann(0.0)}
+    jump = jn.Jump(v=-5.0)  # u = x1 outside and x1 + 5 in the ball
+    problem = jn.Problem(parts, boundary=sides, jumps=jump, mean=5 * (np.pi / 6) / 8)
+    x, piece = parts.sample_interior(2000, seed=3)
+    for verify in (False, True):
+        answer = jn.solve(problem, tol=1e-6, method="trefftz", verify=verify)
+        error = rms(answer(x, piece) - x[:, 0] - 5 * (piece == 1))
+        assert error <= answer.estimate
+        assert not answer.status.ok

@@ -11,6 +11,8 @@ from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.meshing.edges import graded_edges
 from jumpnet.fe.meshing.first import first_mesh
+from jumpnet.fe.simplex import gauss
+from jumpnet.fe.small import determinant
 from jumpnet.fe.space import Space
 from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.guard.memory import too_much
@@ -29,6 +31,7 @@ AT_ONCE = {2: CLEAR, 3: 2.0}  # the same for finite elements in their next order
 ONCE = 0.1  # the part of the error of finite elements that the next order misses (order 3 on a disk: 0.05)
 ELSEWHERE = 2.5  # the change of e in norm may be this many times that of its root mean square (heuristic)
 ROUNDING = 1e-14  # of the size of u: changes below it are rounding
+OF_MEAN = {2: 8, 3: 5}  # Gauss points in each direction for the mean of an answer
 MOST_LAYERS = 12  # towards a singular point: the smallest elements have 4e-9 of the first size, above rounding
 BEYOND = 2  # layers towards singular points for each order beyond that of an answer of finite elements
 RESONANT = 1e-3  # of |lam|: an eigenvalue below that, and below its own error, ends the loop
@@ -60,8 +63,9 @@ def judge_smooth(solution: Solution, problem: Problem, options: JudgeOptions, to
     meshes = Meshes(problem, base, options)
     answer, options = Smooth(solution), _patient(options, meshes.singular)
     spaces = ((Space(meshes(k, rung), order), answer) for rung, (k, order) in enumerate(ladder(parts.dim)))
-    found = settled(problem, spaces, options, tol, _mean(solution, problem))
-    return replace(found, singular=meshes.singular)
+    mean, doubt = _mean(solution, problem, base, answer)
+    found = settled(problem, spaces, options, tol, mean)
+    return replace(found, singular=meshes.singular, unresolved=found.unresolved + doubt)
 
 
 class Meshes:
@@ -137,9 +141,11 @@ def judge_elements(
     vertices = (_singular_vertices if problem.dim == 2 else _on_edges)(problem, field.mesh)
     options = _patient(options, bool(vertices))
     analytic = field.mesh.dim == 2 and not vertices
-    spaces = _higher(field, Sources.of(problem) if problem.sources else None, vertices, options)
-    found = settled(problem, spaces, options, tol, _mean(solution, problem), analytic)
-    return replace(found, singular=bool(vertices))
+    beside = solution.representation.supplement
+    spaces = _higher(field, Sources(beside) if beside.given else None, vertices, options)
+    mean, doubt = _mean(solution, problem)
+    found = settled(problem, spaces, options, tol, mean, analytic)
+    return replace(found, singular=bool(vertices), unresolved=found.unresolved + doubt)
 
 
 def _patient(options: JudgeOptions, singular: bool) -> JudgeOptions:
@@ -214,7 +220,7 @@ def finding(problem: Problem, level: Level, answer: Answer, change: float) -> Fi
         level.field,
         level.integrals(e**2),
         level.integrals(np.ones_like(e)),
-        unresolved=level.unresolved(problem, answer),
+        unresolved=level.unresolved(problem, answer) + float(np.finfo(float).eps) * _size(level, answer),
         change=change,
         unknowns=level.space.size,
         total=level.integrals(e),
@@ -228,15 +234,33 @@ def undecided(reason: str) -> Finding:
     return Finding(None, (np.nan,), (1.0,), unresolved=np.nan, change=np.nan, reason=reason)
 
 
-def _mean(solution: Solution, problem: Problem) -> float | None:
-    """The mean of e where nothing else fixes it."""
-    return None if problem.mean is None else problem.mean - solution.mean().value
+def _mean(
+    solution: Solution, problem: Problem, mesh: Mesh | None = None, answer: Smooth | None = None
+) -> tuple[float | None, float]:
+    """The mean of e where nothing else fixes it, and what is not known of it.
+
+    An answer in closed form has its constant from the rules of the partition, and would seem to have none of their
+    errors: its mean is taken on the mesh. Where point sources are too near for that, it is the rules' all the same.
+    """
+    if problem.mean is None:
+        return None, 0.0
+    found = solution.mean()
+    if mesh is None or answer is None or problem.sources:
+        return problem.mean - found.value, found.error
+    xi, w = gauss(mesh.dim, OF_MEAN[mesh.dim])
+    weight = w * np.abs(determinant(mesh.jacobians(xi)))
+    deviation = answer.value(mesh, xi) - found.value
+    mean = found.value + float(np.sum(weight * deviation) / np.sum(weight))
+    return problem.mean - mean, abs(mean - found.value)
 
 
 def _size(level: Level, answer: Answer) -> float:
     """The root mean square of the answer at the centres of elements, or the values whose difference its jumps are."""
     mesh = level.space.mesh
-    middle = answer.value(mesh, np.full((1, mesh.dim), 1.0 / (mesh.dim + 1)))
+    xi = np.full((1, mesh.dim), 1.0 / (mesh.dim + 1))
+    middle = answer.value(mesh, xi)
+    if isinstance(answer, Elements) and answer.beside is not None:
+        middle = middle + answer.beside.value(mesh, xi)
     return max(float(np.sqrt(np.mean(middle**2))), level.defects.interface.magnitude)
 
 

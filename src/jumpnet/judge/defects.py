@@ -33,6 +33,7 @@ from jumpnet.geometry import Shape
 from jumpnet.judge.cuts import CutDefects, cut_defects
 from jumpnet.models.frozen import Frozen
 from jumpnet.problem import Problem, Supplement
+from jumpnet.problem.ambient import ambient
 from jumpnet.solution import Solution
 
 # Batches of points are padded to a multiple of this for networks, inside elements and on faces.
@@ -109,28 +110,28 @@ class Smooth:
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """The fields of point sources in their pieces, zero elsewhere; its error is the rest of the solution."""
+    """A constant and the fields of point sources in their pieces; its error is the rest of the solution."""
 
     fields: Supplement
     weak: ClassVar[bool] = False
 
     @staticmethod
     def of(problem: Problem) -> "Sources":
-        """The fields of a problem's sources; without any, the function that is zero."""
-        return Sources(Supplement(0.0, problem.sources))
+        """The fields of a problem's sources, and the constant that dwarfs the rest; else the function that is zero."""
+        return Sources(Supplement(ambient(problem), problem.sources))
 
     def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
         # div(A grad u) is zero: the pieces of sources have a constant A.
         return -pde.lam * self.value(mesh, xi) - pde.f, np.zeros(0)
 
     def value(self, mesh: Mesh, xi: Array) -> Array:
-        if not self.fields.singular:
+        if not self.fields.given:
             return np.zeros((len(mesh), len(xi)))
         x = mesh.points(xi)
         return self.fields.functional(_flat(x), np.repeat(mesh.piece, len(xi)), 1.0, 0.0).reshape(x.shape[:2])
 
     def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
-        if not self.fields.singular:
+        if not self.fields.given:
             return np.zeros(x.shape[:2]), np.zeros(x.shape)
         flat, piece = _flat(x), np.repeat(mesh.piece[element], x.shape[1])
         value = self.fields.functional(flat, piece, 1.0, 0.0)

@@ -124,6 +124,11 @@ class Supplement:
     constant: float = 0.0
     singular: tuple[Singular, ...] = ()
 
+    @property
+    def given(self) -> bool:
+        """Whether there is any."""
+        return bool(self.constant or self.singular)
+
     def functional(self, x: Array, cell: Labels, a0: ArrayLike, a1: ArrayLike) -> Array:
         """a0 u + a1 . grad u at points seen from cells."""
         a0, a1 = np.broadcast_to(a0, len(x)), np.broadcast_to(a1, x.shape)

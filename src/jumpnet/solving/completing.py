@@ -9,9 +9,6 @@ from jumpnet.geometry.quadrature.integrals import over_piece
 from jumpnet.problem import Problem, Supplement
 from jumpnet.solution import Solution
 
-# Sampling points for the mean over bodies in space without a quadrature rule.
-MEAN_POINTS = 4096
-
 
 def completed(problem: Problem, found: Solution) -> Solution:
     """The solution with the fields of point sources and the constant of a given mean added."""
@@ -27,18 +24,18 @@ def completed(problem: Problem, found: Solution) -> Solution:
 
 
 def _mean(solution: Solution, parts: Partition) -> tuple[float, float]:
-    """The mean over the domain, and the difference between two rules; bodies in space are sampled."""
+    """The mean over the domain, and the difference between two rules; bodies in space are sampled.
+
+    Of finite elements it is that over their mesh.
+    """
+    sampled = any(over_piece(parts, piece).sampled for piece in range(parts.size))
+    if sampled or solution.representation.elements is not None:
+        found = solution.mean()
+        return found.value, found.error
     whole, total, error = 0.0, 0.0, 0.0
     for piece in range(parts.size):
         quadrature = over_piece(parts, piece)
         rules = quadrature.rules
-        if quadrature.sampled:
-            # Fields of point sources are integrable, but not smooth: the more accurate rule is used.
-            rule = rules[0 if solution.representation.supplement.singular else -1]
-            x, weights = rule.points[:MEAN_POINTS], rule.weights[:MEAN_POINTS]
-            whole += float(rule.weights.sum())
-            total += float(weights @ solution(x, piece)) * float(rule.weights.sum() / weights.sum())
-            continue
         better, other = (solution(rule.points, piece) for rule in (rules[0], rules[-1]))
         value, area = float(rules[0].weights @ better), float(rules[0].weights.sum())
         # An error of the rule's area shifts the mean by up to the range of u.

@@ -57,7 +57,7 @@ def verified(
     `needed` says that the method's own estimate does not suffice; `seconds` is the time limit of the judge. Ctrl-C
     during judging returns the answer as it is.
     """
-    found = _with_data(problem, found)
+    found = _with_mean(problem, _with_data(problem, found), goal)
     doubts = _doubts(problem, found)
     skipped = verify == "auto" and found.status.ok and not (doubts or needed or _loose(problem))
     if verify is False or found.status not in JUDGED or skipped:
@@ -106,6 +106,17 @@ def _with_data(problem: Problem, found: Solution) -> Solution:
     if not unresolved or found.status is not Status.CONVERGED:
         return found
     return found.because(*unresolved, status=Status.UNRESOLVED, estimate=np.nan)
+
+
+def _with_mean(problem: Problem, found: Solution, goal: Goal) -> Solution:
+    """The solution; not converged if the constant that a mean fixes is not known well enough."""
+    if problem.mean is None or found.status is not Status.CONVERGED:
+        return found
+    enough = _enough(problem, found, goal)
+    if not found.estimate > enough:
+        return found
+    reason = f"with the rules for its mean the error may be {found.estimate:.1e}, where {enough:.1e} would do"
+    return found.because(reason, status=Status.MISSED)
 
 
 def _doubts(problem: Problem, found: Solution) -> list[str]:

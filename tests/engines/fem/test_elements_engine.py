@@ -122,3 +122,16 @@ def test_a_point_source_beside_a_disk():
     error = np.sqrt(np.mean((solution(x, piece) - np.where(piece == 0, outside(x), inside(x))) ** 2))
     assert solution.status is Status.CONVERGED
     assert error <= solution.estimate and 0.5 < solution.verdict.rms / error < 2
+
+
+def test_an_ambient_temperature_is_taken_out_of_the_equations():
+    """The penalty that holds boundary values would lose a variation of 1 about 1e6."""
+    parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0.2, 0.1), 0.4)])
+    plain, raised = (
+        jn.solve(jn.Problem(parts, A=[1.0, 100.0], boundary=jn.Dirichlet(f"{c} + x1")), method="fem", tol=1e-5)
+        for c in (0.0, 1e6)
+    )
+    x, piece = parts.sample_interior(500, seed=2)
+    off = np.sqrt(np.mean((raised(x, piece) - 1e6 - plain(x, piece)) ** 2))
+    assert raised.status is Status.CONVERGED and off <= raised.estimate + plain.estimate
+    assert abs(jn.judge(raised).rms - jn.judge(plain).rms) < 0.1 * jn.judge(plain).rms + 1e-9

@@ -7,14 +7,16 @@ import numpy as np
 from jumpnet.charts import Atlas, Box
 from jumpnet.models.families import Family
 from jumpnet.models.frozen import Features, Frozen
-from jumpnet.problem import Problem
+from jumpnet.problem import Problem, Supplement
 from jumpnet.solution import Diagnostics, Representation, Solution, Statement
 
 
-def as_solution(problem: Problem, functions: Sequence[Family], diagnostics: Diagnostics) -> Solution:
-    """The solution made of one function for each piece."""
+def as_solution(
+    problem: Problem, functions: Sequence[Family], diagnostics: Diagnostics, constant: float = 0.0
+) -> Solution:
+    """The solution made of one function for each piece, and a constant."""
     shape = (problem.partition.size, problem.dim)
     identity = Box(np.zeros(shape), np.ones(shape))
     network = Frozen(tuple(Features(((identity, function),)) for function in functions))
-    u = Representation(network, np.ones(len(functions)), Atlas((identity,)))
+    u = Representation(network, np.ones(len(functions)), Atlas((identity,)), supplement=Supplement(constant))
     return Solution(u, Statement.of(problem), diagnostics)

@@ -1,9 +1,9 @@
 """The adaptive loop of finite elements in the plane and in space: solve, compare with the last space, refine.
 
-The equations are the judge's, for the error of the answer zero (plus the fields of point sources): that error is the
-solution. Meshes are graded geometrically towards singular points and edges. In the plane either elements are bisected
-or all orders are raised, as the error indicators say (marking.py); in space orders rise first, then elements are
-bisected.
+The equations are the judge's, for the error of the answer zero (plus the fields of point sources, and a constant that
+dwarfs the rest of the data): that error is the solution. Meshes are graded geometrically towards singular points and
+edges. In the plane either elements are bisected or all orders are raised, as the error indicators say (marking.py); in
+space orders rise first, then elements are bisected.
 """
 
 import time
@@ -280,11 +280,13 @@ def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
     level = solved(problem, space, answer, mean, count, ITERATED)
     level = _corrected(problem, level, answer)
     e = level.sampled()
-    whole = sum(level.integrals(np.ones_like(e)))
-    square, total = sum(level.integrals(e**2)) / whole, sum(level.integrals(e)) / whole
+    volume = sum(level.integrals(np.ones_like(e)))
+    square, total = sum(level.integrals(e**2)) / volume, sum(level.integrals(e)) / volume
     size = float(np.sqrt(square))
     change = np.inf if before is None else level.difference(before.level) * size
-    return Stage(level, size, float(np.sqrt(max(square - total**2, 0.0))), change)
+    constant = answer.fields.constant
+    whole = float(np.sqrt(max(square + constant * (2 * total + constant), 0.0)))
+    return Stage(level, whole, float(np.sqrt(max(square - total**2, 0.0))), change)
 
 
 def _corrected(problem: Problem, level: Level, beside: Sources) -> Level:
@@ -303,7 +305,7 @@ def _left_on_faces(problem: Problem, level: Level, beside: Sources) -> Float[np.
     """The weak residual of a solution of the penalised equations on the faces where values are given."""
     mesh = level.space.mesh
     contact, outer = level.defects.contact, level.defects.outer
-    answer = Elements(level.field, beside if problem.sources else None)
+    answer = Elements(level.field, beside if beside.fields.given else None)
     (inner, _), (outside, _) = on_surfaces(problem, mesh, level.count, answer)
     pull = contact.stiffness * (level.trace(mesh.interfaces, 0) - level.trace(mesh.interfaces, 1))
     rest = outer.load - outer.alpha * level.trace(mesh.boundary, 0)
@@ -332,4 +334,5 @@ def _as_solution(problem: Problem, stage: Stage, status: Status, estimate: float
     method = f"finite elements of order {space.order}, {len(mesh)} elements, {space.size} unknowns"
     known = float(estimate) if np.isfinite(estimate) else np.nan
     size = MeshSize(space.size, len(mesh), space.order)
-    return as_solution(problem, functions, Diagnostics(status, method, seconds, known, mesh=size))
+    diagnostics = Diagnostics(status, method, seconds, known, mesh=size)
+    return as_solution(problem, functions, diagnostics, Sources.of(problem).fields.constant)

@@ -19,6 +19,7 @@ from jumpnet.engines.trefftz.trial_space import BasisBlock, Places, TrialSpace
 from jumpnet.geometry.cells.power_diagram import PowerDiagram
 from jumpnet.models import Frozen, LinearSystem
 from jumpnet.problem import Problem
+from jumpnet.problem.ambient import ambient
 from jumpnet.rows import (
     ON_CUTS,
     ConditionKey,
@@ -37,9 +38,6 @@ from jumpnet.rows import (
 LARGE = 0.05
 # Points at which successive levels are compared.
 COMPARED = 400
-# A constant is taken out of the equations where it leaves less than this part of their right-hand sides: an ambient
-# temperature, against whose rounding errors u would be solved for.
-AMBIENT = 1e-2
 # Rounding errors of right-hand sides, in units of the last place (heuristic).
 ROUNDED = 4.0
 # The weight of the differential equation in pieces whose particular solution is sought among polynomials: with less,
@@ -102,7 +100,7 @@ class DirectSolver:
         self.halfwidth = (upper - lower) / 2
         parts = problem.partition
         self._drawn: Drawn | None = None
-        self._constant: float | None = None
+        self._constant = ambient(problem)
         self.x, self.piece = parts.sample_interior(
             max(COMPARED, 4 * parts.size), seed=[seed, int(Stream.HELD_OUT), 9], minimum=2, method="even"
         )
@@ -113,7 +111,7 @@ class DirectSolver:
         """Solve in a trial space."""
         network = space.network
         rows, held_rows = self._rows(space, network)
-        constant = self._ambient(rows)
+        constant = self._constant
         noise = ROUNDED * np.finfo(float).eps * _norm(held_rows) if constant else 0.0
         rows, held_rows = (_without(constant, some) if constant else some for some in (rows, held_rows))
         system = LinearSystem(network, rows)
@@ -126,20 +124,6 @@ class DirectSolver:
         return Level(
             space, network, theta, rows, float(r @ r), held_rows, held, values + constant, float(constant), noise
         )
-
-    def _ambient(self, rows: Rows) -> float:
-        """The constant that is taken out of the equations: the best one, or zero where it leaves much of them.
-
-        Only where lam is zero: of functions that solve the equation inside no constant may be left over.
-        """
-        if self._constant is None:
-            of_constant, self._constant = _of_constant(rows), 0.0
-            w = rows.weight * (of_constant != 0)
-            if np.any(w) and not any(np.any(self.problem.pde(p, self.x[self.piece == p])[2]) for p in self._pieces):
-                best = float((w * rows.rhs) @ (w * of_constant) / np.sum((w * of_constant) ** 2))
-                left = np.linalg.norm(w * (rows.rhs - best * of_constant))
-                self._constant = best if left < AMBIENT * np.linalg.norm(w * rows.rhs) else 0.0
-        return self._constant
 
     @property
     def _pieces(self) -> range:
