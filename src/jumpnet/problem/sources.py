@@ -20,6 +20,8 @@ from numpy.typing import ArrayLike
 
 from jumpnet.errors import ProblemError
 from jumpnet.fields import TensorField, point
+from jumpnet.geometry.quadrature.integrals import over_boundary, over_interface
+from jumpnet.geometry.quadrature.rules import Integral, total
 from jumpnet.guard.text import shorten
 from jumpnet.problem.conditions import Array, Labels
 
@@ -108,6 +110,24 @@ class Singular:
         d, strength, rho = self._polar(x)
         with np.errstate(divide="ignore", invalid="ignore"):
             return -strength * rho[:, None] ** -d * ((x - self.x) @ self.inverse)
+
+    def integral(self, partition: Partition) -> Integral:
+        """The integral of s over the piece, in two or three dimensions.
+
+        By Gauss's theorem: s = div F, F = z G(rho), and F is smooth on the walls of the piece, s is not inside.
+        """
+
+        def outward(x: Array, normal: Array) -> Array:
+            d, strength, rho = self._polar(x)
+            G = 0.25 - 0.5 * np.log(rho) if d == 2 else 0.5 / rho
+            return strength * G * np.einsum("ni,ni->n", x - self.x, normal)
+
+        found = total(over_boundary(partition, piece=self.piece), outward)
+        for pair in partition._walls.interfaces:
+            if self.piece in pair:  # normals point from the second to the first
+                sign = 1.0 if pair[1] == self.piece else -1.0
+                found = found + total(over_interface(partition, pair), outward).scaled(sign)
+        return found
 
     def _polar(self, x: Array) -> tuple[int, float, Array]:
         z = x - self.x

@@ -18,6 +18,7 @@ from jumpnet.fe.integration import ElementPoints, in_piece, on_boundary, on_inte
 from jumpnet.fe.voxel import VoxelField
 from jumpnet.geometry.quadrature.integrals import over_boundary, over_interface, over_piece
 from jumpnet.geometry.quadrature.rules import NOTHING, Integral, total
+from jumpnet.problem import Supplement
 from jumpnet.solution.solution import Solution
 
 Pair = tuple[int, int]
@@ -42,6 +43,14 @@ class Places:
             return self.solution(self.x, self.piece)
         values = self.solution.representation.scale * elements.factor[self.piece] * self.known.value(elements.field)
         return self._factor * (values + self._added(1.0, np.zeros(self.solution.dim)))
+
+    def without_sources(self) -> Float[np.ndarray, " n"]:
+        """The values without the fields of point sources, which no rule integrates well; on the line with them."""
+        singular = self.solution.representation.supplement.singular
+        if not singular or self.solution.dim == 1:
+            return self.u()
+        cell = np.full(len(self.x), self.piece)
+        return self.u() - self._factor * Supplement(0.0, singular).functional(self.x, cell, 1.0, 0.0)
 
     def gradient(self) -> Float[np.ndarray, "n d"]:
         """The gradients."""

@@ -75,7 +75,19 @@ def net_flux(solution: Solution, over: tuple[int | str, int | str] | str) -> Int
 
 def integral(solution: Solution, piece: int | str | None = None) -> Integral:
     """The integral of u over a piece or the domain."""
-    return _inside(solution, piece, lambda at: at.u())
+    return _inside(solution, piece, lambda at: at.without_sources()) + _of_sources(solution, piece)
+
+
+def _of_sources(solution: Solution, piece: int | str | None) -> Integral:
+    """The integral of the fields of point sources over a piece or the domain."""
+    parts, u = _partition(solution), solution.representation
+    wanted = range(parts.size) if piece is None else [parts.piece_number(piece)]
+    found = NOTHING
+    for source in u.supplement.singular if parts.dim > 1 else ():
+        if source.piece in wanted:
+            factor = u.factors[source.piece] if u.factors else 1.0
+            found = found + source.integral(parts).scaled(factor)
+    return found
 
 
 def mean(solution: Solution, piece: int | str | None = None) -> Integral:
@@ -83,7 +95,7 @@ def mean(solution: Solution, piece: int | str | None = None) -> Integral:
     volume = _inside(solution, piece, lambda at: np.ones(len(at.x))).value
     about = integral(solution, piece).value / volume
     # What is sampled has an uncertain volume too; the deviation from a first guess suffers less from it.
-    deviation = _inside(solution, piece, lambda at: at.u() - about)
+    deviation = _inside(solution, piece, lambda at: at.without_sources() - about) + _of_sources(solution, piece)
     return Integral(about, 0.0, abs(about)) + deviation.scaled(1.0 / volume)
 
 

@@ -36,10 +36,21 @@ def _mean(solution: Solution, parts: Partition) -> tuple[float, float]:
     for piece in range(parts.size):
         quadrature = over_piece(parts, piece)
         rules = quadrature.rules
-        better, other = (solution(rule.points, piece) for rule in (rules[0], rules[-1]))
+        better, other = (
+            solution(rule.points, piece) - _singular(solution, rule.points, piece) for rule in (rules[0], rules[-1])
+        )
         value, area = float(rules[0].weights @ better), float(rules[0].weights.sum())
         # An error of the rule's area shifts the mean by up to the range of u.
         missed = quadrature.relative * area * float(np.ptp(better))
         whole, total = whole + area, total + value
         error += abs(value - float(rules[-1].weights @ other)) + missed
+    fields = [one.integral(parts) for one in solution.representation.supplement.singular] if parts.dim > 1 else []
+    total += sum(one.value for one in fields)
+    error += sum(one.error for one in fields)
     return total / whole, error / whole
+
+
+def _singular(solution: Solution, x: np.ndarray, piece: int) -> np.ndarray:
+    """The fields of point sources, but for the line, where rules integrate them."""
+    fields = solution.representation.supplement.singular if solution.dim > 1 else ()
+    return Supplement(0.0, fields).functional(x, np.full(len(x), piece), 1.0, 0.0)
