@@ -8,6 +8,7 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.errors import GeometryError
+from jumpnet.fe.field import Locator
 from jumpnet.fe.mesh import on_faces
 from jumpnet.fe.meshing import making, mesher
 from jumpnet.fe.meshing.first import first_mesh
@@ -49,6 +50,20 @@ def test_elements_are_small_between_close_walls(gap, size):
     assert np.linalg.norm(smallest[0]) < 0.05
     assert 0.1 * size < smallest[1] < 2 * size
     assert narrow(problem_of(jn.Disk((0, 0), 0.4)).partition, 0.2) == []
+
+
+@pytest.mark.parametrize("width", [1e-3, 1e-5])
+def test_points_beside_a_layer_that_is_thinner_than_its_elements(width):
+    """The nearest node of the piece around it may belong to the wrong side."""
+    cell = jn.Box((-0.5, -0.5), (0.5, 0.5))
+    parts = jn.Partition(cell, [jn.Box((-width / 2, -0.5), (width / 2, 0.5))])
+    mesh = first_mesh(jn.Problem(parts, A=[1.0, 1.0], boundary=jn.Dirichlet(0)), 0.1, 4)
+    x = np.random.default_rng(0).uniform(-0.5, 0.5, (400, 2)) * [6 * width, 1.0]
+    beside = x[np.abs(x[:, 0]) > width / 2]
+    at = Locator(mesh)(beside, np.zeros(len(beside), int))
+    centre = mesh.vertices[mesh.elements[at.element]].mean(axis=1)
+    assert at.outside.max() < 1e-9
+    assert np.array_equal(np.sign(centre[:, 0]), np.sign(beside[:, 0]))
 
 
 def test_walls_that_two_shapes_share_are_not_close():

@@ -91,11 +91,33 @@ class Locator:
             mine = np.flatnonzero(piece == label)
             tree, owner = self._trees[label]
             element[mine] = owner[tree.query(x[mine])[1]]
-        found = self._walked(x, element)
+        found = self._walked(x, element, self.mesh.neighbours)
+        self._across(x, piece, found)
         lost = np.flatnonzero(found.outside > LOST)
         if len(lost):
             self._looked_around(x, piece, found, lost)
         return found
+
+    def _across(self, x: Places, piece: Labels, found: Located) -> None:
+        """Points that are in no element on their way, looked for through other pieces.
+
+        The nearest node may be on the wrong side of a layer that is thinner than its elements. The way from there leads
+        to the element at the point, which is in the point's piece, or a neighbour is if a wall is missed by rounding.
+        """
+        out = np.flatnonzero(found.outside > INSIDE)
+        if not len(out):
+            return
+        mesh = self.mesh
+        there = self._walked(x[out], found.element[out].copy(), mesh.adjacent).element
+        length = found.outside[out] * mesh.size[found.element[out]]
+        for element in (there, *mesh.adjacent[there].T):
+            ours = np.flatnonzero((element >= 0) & (mesh.piece[element] == piece[out]))
+            xi = self._inverse(x[out[ours]], element[ours])
+            away = _outside(xi) * mesh.size[element[ours]]
+            nearer = away < length[ours]
+            ours, xi = ours[nearer], xi[nearer]
+            at, length[ours] = out[ours], away[nearer]
+            found.element[at], found.xi[at], found.outside[at] = element[ours], xi, _outside(xi)
 
     def _looked_around(self, x: Places, piece: Labels, found: Located, lost: Labels) -> None:
         """The best of several elements around points that were not found: in thin curved ones a walk may go astray."""
@@ -112,9 +134,8 @@ class Locator:
                 at = mine[better]
                 found.element[at], found.xi[at], found.outside[at] = element[better], xi[better], outside[better]
 
-    def _walked(self, x: Places, element: Labels) -> Located:
-        """From element to element of the piece, always across the face that the point lies beyond the most."""
-        mesh = self.mesh
+    def _walked(self, x: Places, element: Labels, neighbours: Int[np.ndarray, "m corners"]) -> Located:
+        """From element to neighbour, always across the face that the point lies beyond the most."""
         xi = self._inverse(x, element)
         outside = _outside(xi)
         best = Located(element.copy(), xi.copy(), outside.copy())
@@ -123,11 +144,11 @@ class Locator:
             if not len(going):
                 break
             bary = np.concatenate([1.0 - xi[going].sum(axis=1, keepdims=True), xi[going]], axis=1)
-            bary = np.where(mesh.neighbours[element[going]] < 0, np.inf, bary)
+            bary = np.where(neighbours[element[going]] < 0, np.inf, bary)
             face = np.argmin(bary, axis=1)
             onward = bary[np.arange(len(going)), face] < -INSIDE
             going, face = going[onward], face[onward]
-            element[going] = mesh.neighbours[element[going], face]
+            element[going] = neighbours[element[going], face]
             xi[going] = self._inverse(x[going], element[going])
             outside[going] = _outside(xi[going])
             nearer = outside[going] < best.outside[going]

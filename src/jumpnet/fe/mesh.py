@@ -21,6 +21,7 @@ from jumpnet.fe.small import determinant, inverse
 FACTOR = 0.2  # by which graded elements shrink towards a vertex: between the best in theory, 0.15, and a half
 
 STRAIGHT = 1e-13  # of its size: an element that is off by no more is straight
+MOST_BENT = 0.8  # of the elements: where more are curved, the maps of all are taken to be
 END = 1e-6  # of a face: nearer to its end no vertex is put
 
 # The children of a simplex cut at the middles of its edges, as pairs of vertices; (k, k) is the vertex k itself.
@@ -141,25 +142,35 @@ class Mesh:
 
     def points(self, xi: Float[np.ndarray, "q d"], elements: np.ndarray | slice = slice(None)) -> np.ndarray:
         """The images of reference points in elements, (m, q, d)."""
-        return np.matmul(self.basis.value(xi), self.nodes[elements])
+        bent = self._bent(elements)
+        if bent is None:
+            return np.matmul(self.basis.value(xi), self.nodes[elements])
+        corners = self.vertices[self.elements[elements]]
+        found = np.matmul(np.concatenate([1.0 - xi.sum(axis=1, keepdims=True), xi], axis=1), corners)
+        if len(bent):
+            found[bent] = np.matmul(self.basis.value(xi), self.nodes[elements][bent])
+        return found
 
     def jacobians(self, xi: Float[np.ndarray, "q d"], elements: np.ndarray | slice = slice(None)) -> np.ndarray:
         """dx_i/dxi_j of the maps at reference points, (m, q, d, d)."""
-        if self.dim == 3:
-            return self._jacobians_in_space(xi, elements)
-        slope = np.ascontiguousarray(self.basis.gradient(xi).transpose(2, 0, 1))
-        return np.matmul(slope, self.nodes[elements][:, None]).transpose(0, 2, 3, 1)
-
-    def _jacobians_in_space(self, xi: Float[np.ndarray, "q d"], elements: np.ndarray | slice) -> np.ndarray:
-        """The same; of straight elements it is one matrix."""
+        bent = self._bent(elements)
+        if bent is None:
+            return self._bent_jacobians(xi, self.nodes[elements])
         corners = self.vertices[self.elements[elements]]
-        found = np.empty((len(corners), len(xi), 3, 3))
+        found = np.empty((len(corners), len(xi), self.dim, self.dim))
         found[:] = np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2)[:, None]
-        bent = np.flatnonzero(~self.straight[elements])
         if len(bent):
-            slope = np.ascontiguousarray(self.basis.gradient(xi).transpose(2, 0, 1))
-            found[bent] = np.matmul(slope, self.nodes[elements][bent][:, None]).transpose(0, 2, 3, 1)
+            found[bent] = self._bent_jacobians(xi, self.nodes[elements][bent])
         return found
+
+    def _bent(self, elements: np.ndarray | slice) -> Int[np.ndarray, " k"] | None:
+        """Which of some elements are curved; None where so many are that they need not be told apart."""
+        bent = np.flatnonzero(~self.straight[elements])
+        return bent if len(bent) <= MOST_BENT * len(self.elements[elements]) else None
+
+    def _bent_jacobians(self, xi: Float[np.ndarray, "q d"], nodes: Float[np.ndarray, "m nodes d"]) -> np.ndarray:
+        slope = np.ascontiguousarray(self.basis.gradient(xi).transpose(2, 0, 1))
+        return np.matmul(slope, nodes[:, None]).transpose(0, 2, 3, 1)
 
     @cached_property
     def sound(self) -> bool:
@@ -180,12 +191,17 @@ class Mesh:
     @cached_property
     def neighbours(self) -> Int[np.ndarray, "m corners"]:
         """The element of the same piece across each face, -1 if there is none."""
+        found = self.adjacent
+        return np.where((found >= 0) & (self.piece[found] == self.piece[:, None]), found, -1)
+
+    @cached_property
+    def adjacent(self) -> Int[np.ndarray, "m corners"]:
+        """The element of any piece across each face, -1 outside; periodic sides are ends."""
         found = np.full((len(self), self.dim + 1), -1)
         first, second = self._matched
         _, element, local = self._sides
-        own = self.piece[element[first]] == self.piece[element[second]]
-        for a, b in ((first[own], second[own]), (second[own], first[own])):
-            found[element[a], local[a]] = element[b]
+        found[element[first], local[first]] = element[second]
+        found[element[second], local[second]] = element[first]
         return found
 
     @cached_property

@@ -12,12 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from jumpnet.errors import SolutionError
+from jumpnet.fe.features import PieceFields
+from jumpnet.fe.simplex import gauss
+from jumpnet.fe.small import determinant
 from jumpnet.fields import is_zero
 from jumpnet.geometry import Partition
 from jumpnet.geometry.quadrature.integrals import outer_pieces
 from jumpnet.geometry.quadrature.rules import NOTHING, Integral
 from jumpnet.problem import Problem
 from jumpnet.solution.places import Density, Places, places_of
+from jumpnet.solution.representation import Representation
 from jumpnet.solution.solution import Solution
 
 Pair = tuple[int, int]
@@ -129,9 +133,24 @@ def means(solution: Solution) -> tuple[np.ndarray, np.ndarray]:
 
 def variation(solution: Solution) -> tuple[float, float]:
     """The root mean square of u over the domain: of its deviation from its mean, and of u itself."""
+    elements = solution.representation.elements
+    if elements is not None and not solution.representation.supplement.singular:
+        values, weights = _of_elements(solution.representation, elements)
+        middle = float(np.sum(weights * values) / np.sum(weights))
+        square = float(np.sum(weights * (values - middle) ** 2) / np.sum(weights))
+        return float(np.sqrt(square)), float(np.sqrt(square + middle**2))
     middle, volume = mean(solution).value, _inside(solution, None, lambda at: np.ones(len(at.x))).value
     square = _inside(solution, None, lambda at: (at.u() - middle) ** 2).value / volume
     return float(np.sqrt(square)), float(np.sqrt(square + middle**2))
+
+
+def _of_elements(u: Representation, elements: PieceFields) -> tuple[np.ndarray, np.ndarray]:
+    """Values and weights at Gauss points of all elements, (m, q) each."""
+    field, piece = elements.field, elements.field.mesh.piece
+    xi, w = gauss(field.mesh.dim, field.order + 1)
+    factor = np.array(u.factors)[piece][:, None] if u.factors else 1.0
+    values = (u.scale * elements.factor[piece])[:, None] * (field.values @ field.basis.value(xi).T)
+    return factor * (values + u.supplement.constant), w * np.abs(determinant(field.mesh.jacobians(xi)))
 
 
 def added_energy(

@@ -88,7 +88,7 @@ def solve_fem(
     be made. `report` is called with a record after each space. Ctrl-C ends with the best so far.
     """
     if problem.dim > 1:
-        return Refinement(problem, options, seconds, report).until
+        return Refinement(problem, options, tol, seconds, report).until
     tolerances = _smaller(tol)
     return lambda enough: _on_the_line(problem, next(tolerances), seconds)
 
