@@ -15,12 +15,13 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from jumpnet.errors import GeometryError
-from jumpnet.fe.simplex import Lagrange, face_points, gauss, lagrange
+from jumpnet.fe.simplex import Lagrange, face_points, gauss, lagrange, lattice
 from jumpnet.fe.small import determinant, inverse
 
 FACTOR = 0.2  # by which graded elements shrink towards a vertex: between the best in theory, 0.15, and a half
 
 STRAIGHT = 1e-13  # of its size: an element that is off by no more is straight
+FOLDED = 1e-3  # of its largest value: a determinant may be below zero by this at a vertex (at cusps it is zero)
 MOST_BENT = 0.8  # of the elements: where more are curved, the maps of all are taken to be
 END = 1e-6  # of a face: nearer to its end no vertex is put
 
@@ -176,7 +177,11 @@ class Mesh:
     def sound(self) -> bool:
         """Whether no element folds: no determinant changes its sign within an element."""
         det = determinant(self.jacobians(gauss(self.dim, self.order + 1)[0]))
-        return bool(np.all((det > 0).all(axis=1) | (det < 0).all(axis=1)))
+        if not np.all((det > 0).all(axis=1) | (det < 0).all(axis=1)):
+            return False
+        bent = np.flatnonzero(~self.straight) if self.dim == 2 else np.empty(0, int)
+        at_ends = determinant(self.jacobians(lattice(self.dim, self.order), bent)) * np.sign(det[bent, :1])
+        return not len(bent) or bool(np.all(at_ends.min(axis=1) > -FOLDED * np.abs(det[bent]).max(axis=1)))
 
     # --- faces --------------------------------------------------------------------------------------------------
 

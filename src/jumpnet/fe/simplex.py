@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import roots_jacobi
 
+FINER = 2  # degrees
 FEW = 1000  # points of a rule
 
 Points = Float[np.ndarray, "n d"]
@@ -188,6 +189,12 @@ def _jacobi(degree: int, a: int, x: Pair, t: Pair, slopes: bool) -> list[Pair]:
 def lagrange(dim: int, order: int) -> Lagrange:
     """The polynomials, made once."""
     return Lagrange(dim, order)
+
+
+@cache
+def lattice(dim: int, order: int) -> Points:
+    """Points of the simplex on an even grid, vertices and edges included, finer than the nodes of an order."""
+    return np.ascontiguousarray(lagrange(dim, order + FINER).barycentric[:, 1:])
 
 
 @cache

@@ -28,7 +28,8 @@ POINTS = 4000
 # Boundary layers of a width sqrt(A/lam) below this part of the domain may lie between the points at which levels are
 # compared: the judge is asked.
 THIN = 0.01
-# The most unknowns of the judge; an answer of finite elements is judged with up to four times its own.
+# The most unknowns of the judge; an answer of finite elements is judged with up to four times its own, and where that
+# is more, with twice its own (the next order).
 MOST_UNKNOWNS = 400_000
 # Statuses of answers that are judged; others were interrupted or never began.
 JUDGED = (
@@ -64,7 +65,7 @@ def verified(
         return found
     enough = _enough(problem, found, goal)
     mesh = found.diagnostics.mesh
-    own = 0 if mesh is None else min(4 * mesh.unknowns, MOST_UNKNOWNS)
+    own = 0 if mesh is None else max(min(4 * mesh.unknowns, MOST_UNKNOWNS), 2 * mesh.unknowns)
     most = {dim: max(own, n) for dim, n in JudgeOptions().unknowns.items()}
     try:
         verdict = judge(found, tol=enough, options=JudgeOptions(unknowns=most, seconds=seconds))

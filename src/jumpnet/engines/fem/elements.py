@@ -73,6 +73,8 @@ FIRST_RATE = 0.3
 GAUSS = {2: 3, 3: 1}
 # Corrections of the penalty's consistency error: each reduces it by a factor of 1e5.
 CORRECTIONS = 2
+# A correction is at most this part of the one before, or of the solution.
+SHRINKING, NEGLIGIBLE = 0.5, 1e-9
 # Of the load: where the iterations of a solve end, which corrections continue, and where those of corrections end.
 ITERATED, CORRECTED = 1e-9, 1e-6
 # A difference above the part SLOW of the one before is no progress; PATIENCE such spaces in a row end the loop.
@@ -304,15 +306,22 @@ def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
 
 
 def _corrected(problem: Problem, level: Level, beside: Sources) -> Level:
-    """The level without the penalty's consistency error of 1e-5, which is solved for with the same factors."""
-    total = np.zeros(level.space.size)
+    """The level without the penalty's consistency error of 1e-5, which is solved for with the same factors.
+
+    Corrections that do not shrink are not made: where elements are far off the surface they stand for, high orders are
+    continued to it with slopes that grow.
+    """
+    total, found, last = np.zeros(level.space.size), level, np.inf
     system = level.system
     for _ in range(CORRECTIONS):
-        load = _left_on_faces(problem, level, beside) - total
-        rest = load + system.left(system.load + total, level.unknowns)
+        load = _left_on_faces(problem, found, beside) - total
+        rest = load + system.left(system.load + total, found.unknowns)
         more = system.solve(rest, CORRECTED) if problem.mean is None else up_to_a_constant(system, rest, 0.0, CORRECTED)
-        level, total = replace(level, unknowns=level.unknowns + more), total + load
-    return level
+        size = float(np.linalg.norm(more))
+        if size > max(SHRINKING * last, NEGLIGIBLE * float(np.linalg.norm(level.unknowns))):
+            return level
+        found, total, last = replace(found, unknowns=found.unknowns + more), total + load, size
+    return found
 
 
 def _left_on_faces(problem: Problem, level: Level, beside: Sources) -> Float[np.ndarray, " unknowns"]:

@@ -14,12 +14,12 @@ from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 
 from jumpnet.errors import GeometryError
-from jumpnet.fe.mesh import Mesh, from_corners
+from jumpnet.fe.mesh import FOLDED, Mesh, from_corners
 from jumpnet.fe.meshing.fitted import same_vertices
 from jumpnet.fe.meshing.frame import Frame
 from jumpnet.fe.meshing.periodic import mirrored, together
 from jumpnet.fe.ngsolve import ngsolve
-from jumpnet.fe.simplex import gauss, lagrange
+from jumpnet.fe.simplex import gauss, lagrange, lattice
 from jumpnet.geometry import Box, Partition, Path
 from jumpnet.geometry.curves import bezier
 from jumpnet.geometry.shape import Shape
@@ -32,6 +32,8 @@ TURN = 0.4  # radians by which a curve turns along one edge at most
 PROBE = 1e-6  # of the domain: the distance at which the piece beside a segment is looked up
 MOST_SEGMENTS = 20_000  # beyond, the graph takes longer than boolean operations
 GRADING = 0.5  # how fast elements may grow away from short edges
+CLOSER, SHORTER = 3, 0.35  # meshes with edges shorter by this where some stayed straight (heuristic)
+OFF = 1e-3  # of its length: edges that stay straight nearer to their curves than that do not matter
 UNBENT = 8  # rounds of straightening edges of elements that fold
 LEAST = 0.05  # of its largest value: a determinant that falls below belongs to an element that nearly folds
 OUTSIDE = -1
@@ -47,6 +49,10 @@ class Segments:
     right: Int[np.ndarray, " n"]
     straight: Bool[np.ndarray, " n"]
     corners: Float[np.ndarray, "k 2"]
+
+
+Generated = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+Sizes = list[tuple[Float[np.ndarray, " 2"], float]]
 
 
 def planar_mesh(
@@ -67,14 +73,23 @@ def planar_mesh(
     chords = _chords(arcs, size)
     partners, frame = _partners(arcs, partition, periodic), Frame.of(partition)
     try:
-        x, triangles, piece, edges = _generated(arcs, chords, size, partners, finer, frame)
+        generated = _generated(arcs, chords, size, partners, finer, frame)
     except Exception:  # netgen's own: very small sizes near periodic sides, which short chords need not have
         if not finer:
             raise
-        x, triangles, piece, edges = _generated(arcs, chords, size, partners, (), frame)
-    same = same_vertices(partition, x, periodic) if periodic else None
-    made = (_bent(x, triangles, piece, edges, arcs, chords, order, same) for order in orders)
-    return next((mesh for mesh in made if mesh.sound), None)
+        finer = ()
+        generated = _generated(arcs, chords, size, partners, finer, frame)
+    made, left = _first_sound(partition, generated, arcs, chords, orders, periodic)
+    for _ in range(CLOSER):
+        if not left:
+            break
+        finer = [*finer, *left]
+        try:
+            generated = _generated(arcs, chords, size, partners, finer, frame)
+        except Exception:
+            break
+        made, left = _first_sound(partition, generated, arcs, chords, orders, periodic)
+    return made
 
 
 # --- the graph -------------------------------------------------------------------------------------------------------
@@ -396,6 +411,24 @@ def _partners(arcs: Arcs, partition: Partition, periodic: Sequence[int]) -> dict
 # --- curved elements -------------------------------------------------------------------------------------------------
 
 
+def _first_sound(
+    partition: Partition,
+    generated: Generated,
+    arcs: Arcs,
+    chords: Chords,
+    orders: Sequence[int],
+    periodic: Sequence[int],
+) -> tuple[Mesh | None, Sizes]:
+    """The mesh curved to the first order at which none folds, and where edges had to stay straight: sizes to try."""
+    x, triangles, piece, edges = generated
+    same = same_vertices(partition, x, periodic) if periodic else None
+    for order in orders:
+        mesh, left = _bent(x, triangles, piece, edges, arcs, chords, order, same)
+        if mesh.sound:
+            return mesh, left
+    return None, []
+
+
 def _bent(
     x: Float[np.ndarray, "n 2"],
     triangles: Int[np.ndarray, "m 3"],
@@ -405,8 +438,11 @@ def _bent(
     chords: Chords,
     order: int,
     same: Int[np.ndarray, " n"] | None,
-) -> Mesh:
-    """The mesh with its edges on the curves; edges of elements that would fold stay straight."""
+) -> tuple[Mesh, Sizes]:
+    """The mesh with its edges on the curves; edges of elements that would fold stay straight.
+
+    Also where these are, if they are off their curves by much, and how long edges may be there.
+    """
     chord = edges[:, 2]
     arc = chords.arc[chord]
     curved = ~arcs.straight[arc]
@@ -428,7 +464,12 @@ def _bent(
             break
         bad = {tuple(sorted(pair)) for tri in triangles[folded].tolist() for pair in (tri[:2], tri[1:], tri[::2])}
         bending &= np.array([tuple(sorted(pair)) not in bad for pair in edges[:, :2].tolist()], bool)
-    return from_corners(triangles, piece, nodes, order, same)
+    ends, kept = x[edges[~bending, :2]], t[~bending]
+    length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    middle = arcs.at(arc[~bending], kept.mean(axis=1))
+    far = np.linalg.norm(middle - ends.mean(axis=1), axis=1) > OFF * length
+    left = [(place, SHORTER * there) for place, there in zip(middle[far], length[far].tolist(), strict=True)]
+    return from_corners(triangles, piece, nodes, order, same), left
 
 
 def _nodes(
@@ -466,9 +507,15 @@ def _nodes(
 
 
 def _unfolded(nodes: Float[np.ndarray, "m nodes 2"], order: int) -> Bool[np.ndarray, " m"]:
-    """Which elements have a determinant of one sign, and do not nearly lose it."""
-    slope = lagrange(2, order).gradient(gauss(2, order + 1)[0]).transpose(2, 0, 1)
+    """Which elements have a determinant of one sign, also at their vertices, and do not nearly lose it inside."""
+    inside, whole = (_determinants(nodes, order, xi) for xi in (gauss(2, order + 1)[0], lattice(2, order)))
+    most = inside.max(axis=1)
+    return (inside.min(axis=1) > LEAST * most) & (whole.min(axis=1) > -FOLDED * most)
+
+
+def _determinants(nodes: Float[np.ndarray, "m nodes 2"], order: int, xi: np.ndarray) -> Float[np.ndarray, "m q"]:
+    """The determinants of maps at reference points, positive on the average."""
+    slope = lagrange(2, order).gradient(xi).transpose(2, 0, 1)
     J = np.matmul(np.ascontiguousarray(slope), nodes[:, None])
     det = J[:, 0, :, 0] * J[:, 1, :, 1] - J[:, 0, :, 1] * J[:, 1, :, 0]
-    det = det * np.sign(det.mean(axis=1, keepdims=True))
-    return det.min(axis=1) > LEAST * det.max(axis=1)
+    return det * np.sign(det.mean(axis=1, keepdims=True))
