@@ -6,6 +6,7 @@ a0 = 1, a derivative a1 = e_i, and a one-sided value is a site whose cell is cho
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -417,7 +418,8 @@ class Solution:
 
         def __getattr__(self, name: str) -> Any:
             """What is meant by a name that is none here."""
-            hint = f"; {NEAR[name]} is meant, perhaps" if name in NEAR else ""
+            near = NEAR.get(name) or next(iter(get_close_matches(name, dir(self), n=1, cutoff=0.75)), "")
+            hint = f"; {near} is meant, perhaps" if near and name[0] != "_" else ""
             raise AttributeError(f"a Solution has no attribute {name!r}{hint}")
 
     def __repr__(self) -> str:
@@ -487,6 +489,8 @@ class Solution:
         cell = labels_of(self._located_partition(), points)
         outside = cell < 0
         if outside.any():
+            if not np.isfinite(points[outside]).all():
+                raise SolutionError("some of the points are not finite; leave them out.")
             raise SolutionError(
                 f"{int(outside.sum())} of {len(points)} points lie outside the domain, e.g. "
                 f"{points[outside][0].tolist()}; leave them out, or name the piece to extend: solution(x, piece=0)."
