@@ -6,6 +6,7 @@ a0 = 1, a derivative a1 = e_i, and a one-sided value is a site whose cell is cho
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -68,7 +69,8 @@ class Solution:
 
     Example:
         >>> import jumpnet as jn
-        >>> solution = jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), f=-2.0))  # u = x (1 - x)
+        >>> problem = jn.Problem(jn.Partition(jn.Interval(0, 1)), f=-2.0, boundary=jn.Dirichlet(0))
+        >>> solution = jn.solve(problem)  # u = x (1 - x)
         >>> round(float(solution([[0.5]])[0]), 9), round(solution.mean().value, 9)
         (0.25, 0.166666667)
     """
@@ -329,6 +331,7 @@ class Solution:
             self.balances() if balances else (),
             compared,
             "" if reference is None else reference.diagnostics.method or "another solution",
+            "" if self.problem is None else self.problem.assumed,
         )
 
     def differences(self, other: "Solution", points: int = 2000) -> Errors:
@@ -391,7 +394,8 @@ class Solution:
 
         Example:
             >>> import jumpnet as jn
-            >>> rod = jn.Problem(jn.Partition(jn.Interval(0, 1)), A="k", f=-2.0, constants={"k": 2.0})
+            >>> parts, ends = jn.Partition(jn.Interval(0, 1)), jn.Dirichlet(0)
+            >>> rod = jn.Problem(parts, A="k", f=-2.0, boundary=ends, constants={"k": 2.0})
             >>> round(float(jn.solve(rod).sensitivity("k")([[0.5]])[0]), 9)  # u = x (1 - x)/k
             -0.0625
         """
@@ -414,7 +418,8 @@ class Solution:
 
         def __getattr__(self, name: str) -> Any:
             """What is meant by a name that is none here."""
-            hint = f"; {NEAR[name]} is meant, perhaps" if name in NEAR else ""
+            near = NEAR.get(name) or next(iter(get_close_matches(name, dir(self), n=1, cutoff=0.75)), "")
+            hint = f"; {near} is meant, perhaps" if near and name[0] != "_" else ""
             raise AttributeError(f"a Solution has no attribute {name!r}{hint}")
 
     def __repr__(self) -> str:
@@ -484,6 +489,8 @@ class Solution:
         cell = labels_of(self._located_partition(), points)
         outside = cell < 0
         if outside.any():
+            if not np.isfinite(points[outside]).all():
+                raise SolutionError("some of the points are not finite; leave them out.")
             raise SolutionError(
                 f"{int(outside.sum())} of {len(points)} points lie outside the domain, e.g. "
                 f"{points[outside][0].tolist()}; leave them out, or name the piece to extend: solution(x, piece=0)."

@@ -43,8 +43,9 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
     """Write a solution to one file, atomically."""
     arrays = {"theta": solution.theta} | {f"history.{name}": getattr(solution.history, name) for name in COLUMNS}
     network, more = store_elements(solution.network) or (network_spec(solution.network), {})
+    path = file_path(path)
     try:
-        write(file_path(path), SOLUTION, _header(solution, network), arrays | more)
+        write(path, SOLUTION, _header(solution, network), arrays | more)
     except (OSError, ValueError) as problem:  # ValueError: no name, or a null character in it
         reason = getattr(problem, "strerror", None) or problem
         raise SolutionError(
@@ -65,7 +66,7 @@ def load(path: str | PathLike[str], *, budget: Budget | None = None) -> Solution
 
     Example:
         >>> import jumpnet as jn
-        >>> solution = jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), f=-2.0))
+        >>> solution = jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), f=-2.0, boundary=jn.Dirichlet(0)))
         >>> solution.save("u.jumpnet")
         >>> bool(jn.load("u.jumpnet")([[0.3]])[0] == solution([[0.3]])[0])
         True
