@@ -83,6 +83,15 @@ def test_a_vertex_on_the_boundary():
     assert same is mesh and end in mesh.elements
 
 
+def test_layers_end_above_rounding():
+    """Triangles of 1e-15 at corners of 1 would be made of rounding errors."""
+    mesh = cube(2, 3)
+    corner = int(np.nanargmax(mesh.vertices.sum(axis=1)))
+    fine = mesh.graded([corner], 40)
+    assert 1e-12 < fine.size.min() < 1e-9 and fine.sound
+    assert len(fine.graded([corner], 5)) == len(fine)
+
+
 @pytest.mark.parametrize("dim, cells", [(2, 4), (3, 2)])
 def test_fields_are_found_and_evaluated(dim, cells):
     mesh = cube(dim, cells, 3, bent, lambda x: (x[:, 0] > 0.5).astype(int))

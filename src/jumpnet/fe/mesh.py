@@ -20,6 +20,8 @@ from jumpnet.fe.small import determinant, inverse
 
 FACTOR = 0.2  # by which graded elements shrink towards a vertex: between the best in theory, 0.15, and a half
 
+SMALLEST = 1e-10  # of the largest coordinate: smaller triangles get no more layers, as corners have errors of 1e-16
+
 STRAIGHT = 1e-13  # of its size: an element that is off by no more is straight
 FOLDED = 1e-3  # of its largest value: a determinant may be below zero by this at a vertex (at cusps it is zero)
 MOST_BENT = 0.8  # of the elements: where more are curved, the maps of all are taken to be
@@ -319,12 +321,18 @@ class Mesh:
         return np.tile(at, len(made)), share, ids
 
     def graded(self, vertices: Sequence[int], levels: int, factor: float = FACTOR) -> "Mesh":
-        """Layers of triangles that shrink by a factor each towards some vertices."""
+        """Layers of triangles that shrink by a factor each towards some vertices, as long as rounding allows."""
         mesh = self
         for _ in range(levels):
-            for group in mesh._apart(np.asarray(vertices, int)):
+            for group in mesh._apart(mesh._large_around(np.asarray(vertices, int))):
                 mesh = mesh._one_layer(group, factor)
         return mesh
+
+    def _large_around(self, vertices: Int[np.ndarray, " k"]) -> Int[np.ndarray, " k"]:
+        """The vertices without those at which triangles, also at a periodic image, are near rounding already."""
+        least = np.full(int(self.same.max()) + 1, np.inf)
+        np.minimum.at(least, self.same[self.elements], self.size[:, None])
+        return vertices[least[self.same[vertices]] > SMALLEST * float(np.abs(self.nodes).max())]
 
     def _apart(self, vertices: Int[np.ndarray, " k"]) -> Iterator[Int[np.ndarray, " k"]]:
         """The vertices and their periodic images in groups: no element has two vertices of a group.

@@ -61,9 +61,17 @@ def test_a_time_limit_brings_what_there_is():
 def test_progress_is_told_space_by_space():
     heard = []
     problem, _ = with_layer(10.0)
-    jn.solve(problem, method="fem", tol=1e-3, progress=lambda record, best: heard.append(record.step))
+    jn.solve(problem, method="fem", tol=1e-6, progress=lambda record, best: heard.append(record.step))
     assert heard == list(range(1, len(heard) + 1))
     assert len(heard) >= 2
+
+
+def test_one_space_does_for_loose_tolerances():
+    heard = []
+    problem, _ = with_layer(10.0)
+    found = jn.solve(problem, method="fem", tol=1e-3, progress=lambda record, best: heard.append(record.step))
+    assert found.status is Status.CONVERGED and found.verdict is not None
+    assert heard == [1]
 
 
 def test_a_failing_direct_solver_does_not_end_a_solve(monkeypatch):
