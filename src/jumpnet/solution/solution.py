@@ -193,7 +193,7 @@ class Solution:
     @property
     def unit(self) -> str:
         """What `steps` counts: a "step" of a training, or a "level" of a direct solve."""
-        return "level" if isinstance(self.network, Frozen) else "step"
+        return "step" if self.network.expansion is None else "level"
 
     def __call__(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, " n"]:
         """u at points (n, d); on an interface use `side`, or name the piece."""

@@ -280,10 +280,9 @@ def _trial(spec: dict[str, Any]) -> Trial:
 def _fitting(solution: Solution) -> Solution:
     """The solution, if its parts fit together: then no question about it fails for what was in the file."""
     network, parts = solution.network, solution.partition
-    frozen = isinstance(network, Frozen)
     if not (
-        0 < solution.pieces <= _pieces_of(network)
-        and solution.representation.atlas.inputs == (solution.dim if frozen else network.inputs)
+        0 < solution.pieces <= network.pieces
+        and solution.representation.atlas.inputs == (network.inputs or solution.dim)
         and (parts is None or (parts.dim, parts.size) == (solution.dim, solution.pieces))
         and (solution.exact is None or len(solution.exact) == solution.pieces)
         and solution.theta.dtype == float
@@ -294,19 +293,12 @@ def _fitting(solution: Solution) -> Solution:
     return solution
 
 
-def _pieces_of(network: Network | Frozen) -> int:
-    """How many pieces a network has functions for."""
-    if not isinstance(network, Frozen):
-        return network.cells
-    return len(network.of_cell) if network.cells is None else network.cells.pieces
-
-
 def _probe(solution: Solution) -> None:
     """Charts and frozen functions at the origin, seen from each piece: shapes that do not fit raise an error.
 
     Finite elements are not evaluated, as they are defined in their pieces only; their arrays are checked one by one.
     """
-    d, network = solution.dim, solution.network
+    d, expansion = solution.dim, solution.network.expansion
 
     def site(cell: int) -> Sites:
         return Sites(np.zeros((1, d)), np.array([cell]), np.ones(1), np.ones((1, d)), np.zeros((1, d, d)))
@@ -314,8 +306,8 @@ def _probe(solution: Solution) -> None:
     with np.errstate(all="ignore"):  # the origin may be a pole
         for piece in range(solution.pieces):
             solution.representation.atlas.push(site(piece))
-        if isinstance(network, Frozen):
-            if network.cells is not None and network.cells.dim != d:
+        if expansion is not None:
+            if expansion.cut is not None and expansion.cut.dim != d:
                 raise SolutionError("the parts of the file do not fit together; it is damaged or forged.")
-            for cell, features in enumerate(() if element_functions(network) else network.of_cell):
+            for cell, features in enumerate(() if element_functions(expansion) else expansion.of_cell):
                 features.functionals(site(cell))

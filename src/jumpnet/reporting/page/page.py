@@ -13,7 +13,6 @@ from os import PathLike
 from matplotlib.figure import Figure
 
 from jumpnet.errors import JumpnetError, SolutionError
-from jumpnet.models.shallow import Shallow
 from jumpnet.reporting.assets import asset
 from jumpnet.reporting.figures.canvas import FINER, image, write_file
 from jumpnet.reporting.figures.cuts import plot_cuts
@@ -231,7 +230,7 @@ def _pictures(solution: Solution, heat: bool = False) -> Iterator[tuple[Figure, 
         (plot_cuts, solution.dim == 3, "The solution on three planes"),
         (partial(plot_streamlines, heat=heat), known and solution.dim in (2, 3), lines),
         (plot_jumps, solution.dim in (2, 3), "Both sides of the interfaces and the jumps, along the arc length"),
-        (plot_embedding, isinstance(solution.network, Shallow), "The label that the network uses for each piece"),
+        (plot_embedding, solution.network.shallow is not None, "The label that the network uses for each piece"),
     ]
     for plot, fits, words in offered:
         if fits:
