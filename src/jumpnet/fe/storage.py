@@ -17,6 +17,7 @@ from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.voxel import VoxelField, VoxelFunction
 from jumpnet.models.checked import LARGEST, whole
 from jumpnet.models.frozen import Features, Frozen
+from jumpnet.models.system import Network
 
 # Elements go up to order 15, their maps two orders further, those on the line to 22; no file needs more.
 MOST_ORDER = 30
