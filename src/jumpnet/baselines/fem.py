@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from jumpnet.baselines import unfitted
-from jumpnet.engines.fem.answers import as_solution
+from jumpnet.engines.fem.solutions import finite_element_solution
 from jumpnet.errors import GeometryError, ModelError
 from jumpnet.fe.features import FieldFunction
 from jumpnet.fe.meshing.fitted import (
@@ -76,7 +76,7 @@ def fem(
     method = f"{kind}finite elements of order {order}, {mesh.ne} elements, {count} unknowns (NGSolve)"
     made = MeshSize(count, mesh.ne, order)
     done = Diagnostics(Status.CONVERGED, method, time.perf_counter() - began, mesh=made)
-    return as_solution(problem, functions, done)
+    return finite_element_solution(problem, functions, done)
 
 
 def check_covered(problem: Problem) -> None:

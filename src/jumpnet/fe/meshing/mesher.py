@@ -27,7 +27,7 @@ def child() -> Child:
 
 
 def apart(name: str, *arguments: Any, seconds: float = PATIENCE) -> Any:
-    """A function of `fe.making` called in the child; MeshingError, or what it raises of ours.
+    """A function of `fe.meshing.generation` called in the child; MeshingError, or what it raises of ours.
 
     In this process where shapes cannot be sent (they have functions of a user in them) or no child can be started.
     """
@@ -60,10 +60,10 @@ def _packed(name: str, *arguments: Any) -> bytes:
 
 
 def _here(name: str, arguments: tuple[Any, ...]) -> Any:
-    from jumpnet.fe.meshing import making
+    from jumpnet.fe.meshing import generation
 
     try:
-        return getattr(making, name)(*arguments)
+        return getattr(generation, name)(*arguments)
     except JumpnetError:
         raise
     except Exception as error:  # whatever the mesher raises

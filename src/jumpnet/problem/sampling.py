@@ -1,4 +1,4 @@
-"""How closely to look at data: smooth formulas not at all, others where they say so, callables at many points."""
+"""Where data are sampled: smooth formulas nowhere, others by their arguments, callables on grids."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ MOST_SEEDS = 24
 # Each grid on which callables are sampled has a quarter of the boxes of the one before along each axis, the last one
 # more than this times as many as the tree begins with.
 SCOUTED_BELOW = 4
-# Of the finest grid along each axis, so much is taken for formulas that are too long to be searched: they are slow.
+# The part of the finest grid, along each axis, on which formulas too long to be searched are sampled: they are slow.
 LONG = 0.25
 # The number of points per call of a callable: JAX compiles for every new number.
 BATCH = 8192
 
 
 @dataclass(frozen=True)
-class Look:
-    """How closely to look at a function: the arguments in its formulas to look at, or None if it is to be sampled.
+class SamplingPlan:
+    """How a function is sampled: by the arguments of its formulas, or on grids where `formulas` is None.
 
-    `sampled` is the part of the finest grid, along each axis, that is used then.
+    `sampled` is the part of the finest grid, along each axis, that is used in the latter case.
     """
 
     formulas: tuple[tuple[Expression, tuple[Any, ...]], ...] | None
@@ -73,8 +73,8 @@ class Look:
         return extrema_and_zeros(lambda t: code(position(t), numbers), *ends, SEARCHED[len(ends[0])], MOST_SEEDS)
 
 
-def look_at(fields: Iterable[object], lower: np.ndarray, upper: np.ndarray) -> Look | None:
-    """How to look at what depends on some fields, on a box; None if all of them are known to be smooth there."""
+def sampling_plan(fields: Iterable[object], lower: np.ndarray, upper: np.ndarray) -> SamplingPlan | None:
+    """The plan for functions of some fields on a box; None if all fields are known to be smooth there."""
     rough: dict[Expression, tuple[Any, ...]] = {}
     long = False
     box = tuple(np.asarray(lower).tolist()), tuple(np.asarray(upper).tolist())
@@ -82,14 +82,14 @@ def look_at(fields: Iterable[object], lower: np.ndarray, upper: np.ndarray) -> L
         if isinstance(field, ConstantField):
             continue
         if not isinstance(field, ExpressionField):
-            return Look(None)
+            return SamplingPlan(None)
         inner = rough_arguments(field.expression, *box)
         if inner:
             rough[field.expression] = inner
         long = long or inner is None
     if long:
-        return Look(None, LONG)
-    return Look(tuple(rough.items())) if rough else None
+        return SamplingPlan(None, LONG)
+    return SamplingPlan(tuple(rough.items())) if rough else None
 
 
 def elementary(fields: Iterable[object]) -> Iterator[object]:
