@@ -34,7 +34,7 @@ from jumpnet.solution import Diagnostics, MeshSize, Solution
 
 EXTRA = 3  # orders of integration beyond that of the elements: coefficients vary, elements are curved
 ATTEMPTS = 6  # meshes until the number of unknowns is near the one asked for
-NEAR = 0.05
+NEAR = 0.05  # relative difference from the number of unknowns asked for that is accepted
 
 
 def fem(

@@ -195,6 +195,7 @@ class Slit(Turned):
         return y, dy, np.stack([second.real, second.imag], axis=1)
 
 
+# The names of charts in saved solutions.
 NAMES: dict[type, str] = {Affine: "affine", Pole: "pole", Slit: "slit"}
 
 

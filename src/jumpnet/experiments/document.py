@@ -16,6 +16,7 @@ ALLOWED: dict[Setting, float] = {"default": 1.0, "faithful": 3.0}
 UNPUBLISHED = {"published": False, "l2": None, "linf": None}
 
 ENOUGH = 10.0  # times the least error: a longer label is not worth its parameters
+# The paragraph under the title.
 EXPLANATION = (
     "Trials have seeds from 0 on; each row and setting says how many there are. L2 is the root mean square error, "
     "Linf the largest, at ten times as many random points as there are interior ones. Of the L2 errors of the trials: "
@@ -32,11 +33,13 @@ EXPLANATION = (
     "reached its tolerance, 1e-15. Unknowns, loss, steps and seconds are of one trial, on average."
 )
 
+# The note on the page of a quick run.
 NOTHING_COMPARED = (
     "**A quick run: few rows, one trial, few steps. It shows that everything runs, and compares nothing:** what a "
     "training has reached after so few steps says nothing about the paper's numbers, which are left out."
 )
 
+# The commands that make the page.
 HOW = """```
 jumpnet reproduce pde4 fa1              # one table or several; all: everything, hours
 jumpnet reproduce all --setting both    # default, faithful or both

@@ -17,8 +17,8 @@ from jumpnet.experiments.tables import experiment_names
 from jumpnet.experiments.trial import Record, Trial
 from jumpnet.guard.writing import write_atomically
 
-FOLDER = Path(__file__).parent / "recorded"
-DIGITS = 6
+FOLDER = Path(__file__).parent / "recorded"  # of the records in the repository
+DIGITS = 6  # significant digits of recorded numbers: more than any table shows
 # Of a history a figure needs fewer points than a trial keeps.
 HISTORY_POINTS = 120
 # Not kept: what `same` and `each` are filed under, and texts that the status implies.

@@ -15,7 +15,7 @@ from jumpnet.experiments.trial import DETERMINED, Record, Setting, Trial
 
 # Steps of a training in a quick run, by setting: enough to see that it works, not what it reaches.
 QUICK_STEPS = 60
-SETTINGS: tuple[Setting, ...] = ("default", "faithful")
+SETTINGS: tuple[Setting, ...] = ("default", "faithful")  # of this package, and those of the paper
 # The same in both settings: nothing of the paper's is in them.
 OURS = ("solve", "FEM", "FVM")
 

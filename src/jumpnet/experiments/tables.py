@@ -27,7 +27,9 @@ STUDIES = ("optimizers", "maps", "embedding", "predecessors")  # figures, what t
 CHAINS = ("fa2", "pde1")  # 1-D problems, with a number of pieces to choose
 # The paper's networks, its alternatives, what `solve` does by itself, and classical methods.
 NETWORKS = ("CE", "SE", "OH")
+# All trained models.
 TRAINED = (*NETWORKS, "separate", "plain")
+# All methods of a table, in its order.
 METHODS = (*TRAINED, "solve", "FEM", "FVM")
 
 

@@ -8,7 +8,7 @@ from jumpnet.files.problemfile import ProblemFile
 from jumpnet.problem import Problem
 
 PROBES = 64  # sample points of coefficients in each piece and on each interface
-SEED = 60217
+SEED = 60217  # of the sample points: any number, always the same
 
 
 def explained(read: ProblemFile) -> dict[str, Any]:

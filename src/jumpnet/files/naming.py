@@ -38,6 +38,7 @@ _REMEDIES = {
     "cut it off with a Box, `a & box`": 'cut it off with a shape of kind "intersection"',
     "cut the domain with a Box, `a & box`": 'make it a shape of kind "intersection"',
 }
+# "piece 2", "pieces 1 and 2", "interface (0, 1)" in messages, whose numbers are replaced by names.
 _NUMBERED = re.compile(r"\b(piece|pieces|interface) \(?(\d+)(?:(?: and |, )(\d+)\)?)?")
 
 

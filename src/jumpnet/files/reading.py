@@ -17,6 +17,7 @@ LARGEST_FILE = 1_000_000  # bytes
 # Tables in tables; shapes made of shapes need two levels each, and drawings by hand have less than ten.
 MOST_NESTED = 60
 MOST_BITS = 1000  # of an integer: more would not fit a float64
+# A part of a dotted TOML key: bare, or in quotation marks (possessive, as files may be hostile).
 _PART = r"(?:[A-Za-z0-9_-]++|\"[^\"\n]*+\"|'[^'\n]*+')"
 # A key of more parts than that, such as a.b.c; tomllib takes time and memory by the square of their number.
 _LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_NESTED}}}")

@@ -27,10 +27,11 @@ from pydantic import AfterValidator, Field, StringConstraints
 from jumpnet.files.shapes import AnyShape, Entry
 from jumpnet.files.values import Coefficient, Formula, Number, Vector
 
+# Limits on what a file may ask for, so that a damaged or hostile one is refused at once; real files are far below.
 MOST_PIECES = 400
-MOST_POINTS = 100_000
-MOST_ENTRIES = 200
-MOST_LABELS = 2000
+MOST_POINTS = 100_000  # measurements or sample points
+MOST_ENTRIES = 200  # entries of a table
+MOST_LABELS = 2000  # labels of an image that are named
 
 Text = Annotated[str, StringConstraints(max_length=4000)]
 

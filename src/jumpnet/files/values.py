@@ -24,10 +24,11 @@ from jumpnet.studies.dependent import Dependent
 
 # Far beyond what a drawing has, small enough that squares and products stay finite.
 LARGEST_NUMBER = 1e100
-MOST_CHARACTERS = 2000
-MOST_COORDINATES = 6
+MOST_CHARACTERS = 2000  # of a formula; limits as in schema.py
+MOST_COORDINATES = 6  # dimensions of a problem in a file
 # The name of the solution in a formula.
 _U = re.compile(r"\bu\b")
+# The start of the message about data that must not depend on u.
 DEPENDS = "A, lam, f, R of jumps, g of neumann, alpha and g of robin, h and ambient of convection may"
 
 
@@ -77,9 +78,10 @@ def _coefficient(value: Any) -> float | str | list[list[float | str]]:
     return _matrix(value) if isinstance(value, list) else _checked(value, "a number, a formula as text, or a matrix")
 
 
+# JSON schemas of a coefficient: a number or formula, a vector, a matrix.
 _SCALAR = {"anyOf": [{"type": "number"}, {"type": "string"}]}
-_ROW = {"type": "array", "items": _SCALAR, "minItems": 1, "maxItems": MOST_COORDINATES}
-_ROWS = {"type": "array", "items": _ROW, "minItems": 1, "maxItems": MOST_COORDINATES}
+_ROW = {"type": "array", "items": _SCALAR, "minItems": 1, "maxItems": MOST_COORDINATES}  # a vector
+_ROWS = {"type": "array", "items": _ROW, "minItems": 1, "maxItems": MOST_COORDINATES}  # a matrix
 
 Number = Annotated[float | str, PlainValidator(_number), WithJsonSchema(_SCALAR)]
 """A number, or a formula in the constants."""

@@ -19,6 +19,7 @@ PILOT = 2048
 
 
 HOPELESS = 1 << 18
+"""Draws without one accepted point after which drawing ends."""
 
 
 def collect(n: int, draw: Callable[[int], tuple[Floats, Floats]], dim: int, rate: float = 1.0) -> tuple[Floats, Floats]:

@@ -21,8 +21,8 @@ from jumpnet.guard import interrupts
 
 # In the environment: a child's mark, or the wish to do without one.
 HERE = "JUMPNET_MESH_HERE"
-_HEAD = struct.Struct("!Q")
-_PIECE = 1 << 20
+_HEAD = struct.Struct("!Q")  # of a message: its length, eight bytes
+_PIECE = 1 << 20  # the most bytes read at a time
 
 
 class ChildError(Exception):

@@ -16,7 +16,7 @@ from typing import Any
 
 from jumpnet.guard.text import clean
 
-INTERRUPTED = 130
+INTERRUPTED = 130  # the exit code of shells after Ctrl-C: 128 + SIGINT
 AGAIN = 0.05  # seconds until a swallowed interrupt is raised again
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 # Of the memory that is free, so much may be used: predictions are rough, and others work on the machine too.
 PART = 0.8
-_CGROUP = Path("/sys/fs/cgroup")
+_CGROUP = Path("/sys/fs/cgroup")  # where Linux states the limits of a container
 
 
 def free_memory() -> float:

@@ -15,9 +15,10 @@ from jumpnet.problem.constant import check_compatible
 if TYPE_CHECKING:
     from jumpnet.problem.problem import Problem
 
+# Of the points at which data are evaluated once, to refuse wrong shapes and values: any number, always the same.
 PROBE_SEED = 90125
-PROBES_PER_PIECE = 32
-PROBES_PER_FACE = 24
+PROBES_PER_PIECE = 32  # probe points; each check takes a millisecond
+PROBES_PER_FACE = 24  # on each interface and part of the boundary
 # Of the check of a user's div_A: points, the step of central differences relative to the piece, and by how much it may
 # be off, relative to its size and in multiples of what half the step changes.
 DIFFERENCED, DIFFERENCE, DIFFERENCE_ERROR = 8, 1e-4, (1e-3, 3.0)

@@ -32,6 +32,7 @@ from jumpnet.problem.deprecated import partition_once_parts
 from jumpnet.problem.potential import partition_coefficients
 from jumpnet.problem.problem import Problem
 
+# The description of data that the exact solution defines.
 DERIVED = {"kind": "manufactured"}
 # Of the terms that a source is the sum of: below this it is zero, where noise would look like data that are not smooth.
 ROUNDING = 1e-14

@@ -68,6 +68,7 @@ class DataSurvey:
         return min((float(one.size.min()) for one in every if len(one)), default=np.inf)
 
 
+# Findings for problems in use, each surveyed once.
 _KNOWN: WeakKeyDictionary[Problem, DataSurvey] = WeakKeyDictionary()
 
 

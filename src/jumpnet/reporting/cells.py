@@ -17,9 +17,10 @@ from jumpnet.fe.field import Field
 from jumpnet.fe.integration import ElementPoints, subdivided
 from jumpnet.geometry import Partition
 
-HALVINGS = 48
+HALVINGS = 48  # bisections of a grid edge at an interface: down to rounding
 MOST_NODES = 2_000_000  # beyond which the grid is not made finer
 MOST_TRIANGLES, MOST_PARTS = 120_000, 8  # of finite elements: all together, and along an edge of one
+# The cell of a simplex that is not cut, by dimension.
 WHOLE = {1: "line", 2: "triangle", 3: "tetra"}
 # What is left of a simplex with 1, 2, ... of its corners inside (they come first): a kind of cell, and its corners as
 # corners of the simplex, (0, 0), or as points on its edges, (0, 2).

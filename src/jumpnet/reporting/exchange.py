@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import xarray
 
 RESOLUTION = {1: 1000, 2: 200, 3: 48}  # steps along the longer side
-MOST_POINTS = 50_000_000
+MOST_POINTS = 50_000_000  # larger grids are refused: the file would take gigabytes
 
 
 def export(solution: Solution, path: str | PathLike[str], *, resolution: int | None = None) -> None:

@@ -9,7 +9,7 @@ from jumpnet.geometry import Box, Curve, Path, Star
 from jumpnet.geometry.shape import Shape
 
 POINTS = 720  # of a closed curve
-ANGLES = np.linspace(0.0, 2.0 * np.pi, POINTS + 1)
+ANGLES = np.linspace(0.0, 2.0 * np.pi, POINTS + 1)  # of the points of a circle
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from jumpnet.judge import Verdict
 from jumpnet.solution import Solution
 
 Values = Callable[[np.ndarray, np.ndarray], np.ndarray]
-TINY = np.finfo(float).tiny
+TINY = np.finfo(float).tiny  # lower bound of values on a logarithmic scale
 
 
 @dataclass(frozen=True)

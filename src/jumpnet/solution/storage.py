@@ -33,9 +33,10 @@ from jumpnet.solution.representation import Representation
 from jumpnet.solution.solution import Solution
 from jumpnet.solution.statement import Statement
 
-FORMAT = 1
+FORMAT = 1  # the version of the file format; newer ones are refused
 # Larger numbers in a file are refused.
 MOST_DIMENSIONS, LARGEST_COUNT, LARGEST_SEED = 100, 10**9, 2**64
+# Arrays of the history in a file.
 COLUMNS = ("step", "loss", "loss_of_term", "damping", "step_norm", "seconds")
 
 

@@ -29,6 +29,7 @@ Values = Mapping[str, float]
 Quantity = Callable[[Solution], Any] | str | tuple[Any, ...]
 Measured = tuple[float, float]
 """A number and how far it may be off; nan where that is not known."""
+# Named quantities: ("mean", piece), ("flux", interface), ...
 KINDS = ("mean", "integral", "energy", "flux", "value")
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from jumpnet.geometry import Partition
 from jumpnet.problem import Problem
 
-PLAIN = (type(None), bool, int, float, complex, str, bytes)
+PLAIN = (type(None), bool, int, float, complex, str, bytes)  # types whose values identify themselves
 
 
 def fingerprint(value: Any) -> str:

@@ -8,7 +8,7 @@ from jumpnet.studies.running import spoken
 
 Shown = Callable[[int, int, float], None]
 """A user's own: called with the number of solves done, of all, and the seconds left."""
-PLAIN_LINES = 4
+PLAIN_LINES = 4  # lines of progress where the output is no terminal
 
 
 @contextmanager

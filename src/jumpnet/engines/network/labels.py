@@ -17,10 +17,9 @@ POINTS_PER_PIECE = 200
 # with 50 and 100 pieces, values from 10 to 30 made no difference on two seeds, 5 was worse.
 PIECES_PER_NEURON = 10
 
-# The same for unscaled inputs, from so many pieces on: the step of a neuron spans three pieces. Chosen by the held-out
-# losses of fa2 with 10, 50 and 100 pieces (docs/method.md, the paper's setting).
-MANY_UNSCALED = 10
-REACH_UNSCALED = 3
+# For unscaled inputs the same holds from this number of pieces on, and the step of a neuron spans this many. Chosen by
+# the held-out losses of fa2 with 10, 50 and 100 pieces (docs/method.md, the paper's setting).
+MANY_UNSCALED, REACH_UNSCALED = 10, 3
 
 Values = Callable[[int, np.ndarray], np.ndarray]
 

@@ -17,7 +17,7 @@ from jumpnet.solution import Solution
 from jumpnet.solution.batches import LARGEST_BATCH
 from jumpnet.solving import solve
 
-NAMES = ("pde2", "pde4")
+NAMES = ("pde2", "pde4")  # the problems with smooth curved interfaces
 
 
 def evaluation(plan: Plan, tell: Tell) -> Iterator[Item]:

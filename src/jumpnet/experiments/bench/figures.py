@@ -11,7 +11,7 @@ from jumpnet.experiments.bench.report import Row, Table
 from jumpnet.experiments.tables import row as paper_row
 from jumpnet.reporting.figures.canvas import FAINT, INK, LINES, new_figure, styled
 
-MARKERS = "osD^v"
+MARKERS = "osD^v"  # of the problems, in turn
 
 
 def accuracy(table: Table) -> Figure | None:

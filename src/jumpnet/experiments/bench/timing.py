@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-PACKAGES = ("jumpnet", "jax", "jaxlib", "numpy", "scipy", "ngsolve", "torch")
+PACKAGES = ("jumpnet", "jax", "jaxlib", "numpy", "scipy", "ngsolve", "torch")  # whose versions the report names
 BUSY = 1.5  # load average above which other programs take part of what is measured
 
 

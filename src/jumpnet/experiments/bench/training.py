@@ -15,6 +15,7 @@ from jumpnet.experiments.bench.plan import Plan
 from jumpnet.experiments.bench.report import Comparison, Curve, Item, Tell
 
 STARTING = 120.0  # seconds beside those of the steps: imports, compilation, looking at errors
+# The note about a run that was ended after its time limit.
 LATE = "{} did not come to an end in its time and is left out."
 
 

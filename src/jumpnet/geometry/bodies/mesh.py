@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from scipy.spatial import KDTree
 
 MOST_FACES = 1_000_000
+"""More triangles are refused (heuristic: memory of the search tree)."""
 PARTS = 20_000
 """Triangles are cut for the search until none is larger than the surface over this, more or less."""
 CANDIDATES = 8
 """Parts with near midpoints among whose triangles the nearest is sought."""
 CHUNK = 1 << 14
+"""Points per batch of the search, which bounds the memory for candidates."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ DIRECTIONS = 128
 ATTEMPTS = 20_000
 """Places tried for one body before the box is said to be full."""
 MOST = 10_000
+"""The most bodies that are placed (heuristic: placing is sequential)."""
 
 
 def random_disks(

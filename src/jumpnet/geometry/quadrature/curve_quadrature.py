@@ -18,6 +18,7 @@ from jumpnet.geometry.quadrature.rules import ENDS, SLIVERS, Held, Quadrature, R
 from jumpnet.geometry.shape import Patch
 
 ORDERS = (12, 8)
+"""Points of Gauss's rule on a panel: the rule, and the one it is compared with."""
 PANELS = 32
 """Panels of a closed curve; its nodes at corners are ends of panels too."""
 SHARP = 1e-10

@@ -28,6 +28,7 @@ from jumpnet.geometry.shape import Patch
 
 SAMPLED, REPLICATES = 1 << 12, 8
 SEED = 20011
+"""Of the sampled integrals: any number, always the same."""
 MOST_CORNERS = 2000  # that are looked at
 
 
@@ -84,6 +85,7 @@ def _meets(partition: Partition, piece: int | None, pilot: Trace) -> bool:
 
 
 _ENDS: WeakKeyDictionary[Partition, Floats] = WeakKeyDictionary()
+"""Corners of the walls of partitions in use."""
 
 
 def _ends(partition: Partition) -> Floats:
@@ -165,6 +167,7 @@ def over_piece(partition: Partition, piece: int) -> Quadrature:
 
 
 _KNOWN: WeakKeyDictionary[Partition, dict[int, Quadrature]] = WeakKeyDictionary()
+"""Rules for the pieces of partitions in use."""
 
 
 def _over_piece(partition: Partition, piece: int) -> Quadrature:

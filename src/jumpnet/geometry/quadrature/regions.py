@@ -14,6 +14,7 @@ import numpy as np
 from jumpnet.geometry.checks import Floats
 
 NONE: Floats = np.empty((0, 2))
+"""No points."""
 Inside = Callable[[Floats], np.ndarray]
 Intervals = tuple[np.ndarray, Floats, Floats]
 """Numbers of what is cut, lower and upper ends."""

@@ -43,6 +43,7 @@ class Integral:
 
 
 NOTHING = Integral(0.0, 0.0, 0.0)
+"""The integral over an empty set."""
 
 
 @dataclass(frozen=True, eq=False)

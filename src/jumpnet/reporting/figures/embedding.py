@@ -12,7 +12,7 @@ from jumpnet.reporting.figures.canvas import FAINT, INK, finished, new_figure, s
 from jumpnet.reporting.figures.domain import colour_of
 from jumpnet.solution import Solution
 
-MOST_NAMES = 40
+MOST_NAMES = 40  # labels of more pieces would overlap
 
 
 def label_vectors(solution: Solution) -> Float[np.ndarray, "pieces labels"]:

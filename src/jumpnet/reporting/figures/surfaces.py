@@ -18,8 +18,8 @@ from jumpnet.reporting.figures.canvas import FAINT, INK
 RINGS, SPOKES = 48, 96  # of the grid of directions
 WALK, HALVINGS = 80, 40  # samples along a ray outward, and bisections at its end
 ELEVATION, AZIMUTH = 24.0, -58.0
-LIGHT = np.array([0.25, -0.75, 0.9])
-MOST_NAMES = 12
+LIGHT = np.array([0.25, -0.75, 0.9])  # the direction of the light: from above, left of the viewer
+MOST_NAMES = 12  # a legend of more does not fit beside the picture
 
 
 @dataclass(frozen=True)

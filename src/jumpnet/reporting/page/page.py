@@ -31,10 +31,10 @@ from jumpnet.solution import Solution, TrustReport
 from jumpnet.solution.advice import advice
 from jumpnet.solution.diagnostics import Judged
 
-SHOWN_ELSEWHERE = ("method", "trials", "seconds")
+SHOWN_ELSEWHERE = ("method", "trials", "seconds")  # settings that have their own place on the page
 # The page may run its own script and show its own pictures; whatever else it might try, the browser refuses.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-VERSIONS = ("jax", "numpy", "scipy")
+VERSIONS = ("jax", "numpy", "scipy")  # packages whose versions the page names
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,8 @@ from jumpnet.solution import Solution
 RESOLUTION = {1: 1200, 2: 280, 3: 160}  # points along the longer side
 BEYOND = 2  # grid points by which values reach beyond a piece: what cubics need
 CHECKED = 400  # random points at which the interpolation is compared with the solution
-SEED = 20177
-TINY = 1e-300
+SEED = 20177  # of the random points: any number, always the same
+TINY = 1e-300  # lower bound of values on a logarithmic scale
 
 # Points and pieces to one or several numbers for each, and the names of these.
 Part = tuple[tuple[str, ...], Callable[[np.ndarray, np.ndarray], np.ndarray]]
