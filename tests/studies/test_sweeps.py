@@ -12,7 +12,7 @@ import pytest
 import jumpnet as jn
 from jumpnet.files.problemfile import read_as_file
 from jumpnet.studies import running, sweeps
-from jumpnet.studies.sweeps import Case, solved
+from jumpnet.studies.sweeping.cases import Case, solved
 
 ENDS = {"left": jn.Dirichlet(0), "right": jn.Dirichlet(1)}
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from jumpnet.errors import ModelError
 from jumpnet.guard.text import shorten
-from jumpnet.studies.sweeps import Span
+from jumpnet.studies.sweeping.spans import Span
 
 
 @dataclass(frozen=True)
