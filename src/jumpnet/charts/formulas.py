@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from jumpnet.charts.atlas import Chart, Jet
+from jumpnet.charts.chart import Chart, Jet
 from jumpnet.errors import ModelError
 from jumpnet.expressions import Expression, Recompiled
 

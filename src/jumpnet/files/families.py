@@ -12,7 +12,8 @@ import numpy as np
 
 from jumpnet.errors import ProblemError
 from jumpnet.files.errors import quantity_errors
-from jumpnet.files.problemfile import Origin, ProblemFile
+from jumpnet.files.opening import Origin
+from jumpnet.files.problemfile import ProblemFile
 from jumpnet.problem import Data, Problem
 from jumpnet.solution import Solution
 from jumpnet.studies.family import Family, Measured, Quantity, Values, digest, measured

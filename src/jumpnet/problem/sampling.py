@@ -14,8 +14,9 @@ from jumpnet.expressions.roughness import rough_arguments
 from jumpnet.fields import CallableField, ConstantField, ExpressionField, Values
 from jumpnet.fields.tensor import CallableTensor, EntriesTensor, GivenDivergence, ScalarTensor, TensorField
 from jumpnet.problem.conditions import GivenOnBoundary, GivenOnInterface
+from jumpnet.problem.extrema import extrema_and_zeros, scouted
 from jumpnet.problem.manufactured import DerivedFluxJump, DerivedOnBoundary, DerivedSource, DerivedValueJump
-from jumpnet.problem.trees import Evaluate, Leaves, extrema_and_zeros, resolve, scouted
+from jumpnet.problem.trees import Evaluate, Leaves, resolve
 
 # Points along each axis at which arguments of formulas are searched for extrema and zeros, by the number of parameters,
 # and how many of either, or of places found by sampling, are followed.

@@ -98,7 +98,7 @@ def as_function(solution: Solution, *, piece: int | str | None = None) -> Callab
 
 
 def _partition(solution: Solution) -> Partition:
-    return solution._located_partition()
+    return solution.statement.known_partition
 
 
 def _steps(solution: Solution, given: int | None) -> int:

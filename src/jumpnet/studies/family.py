@@ -126,7 +126,7 @@ def measured(solution: Solution, quantity: Quantity) -> Measured:
         if over is None:
             raise ModelError('("flux", ...) needs the name of a part of the boundary, or a pair of pieces.')
         return solution.net_flux(over).value, _error(solution, lambda verdict: verdict.error_of_net_flux(over))
-    piece = None if over is None else solution._located_partition().piece_number(over)
+    piece = None if over is None else solution.statement.known_partition.piece_number(over)
     value = {"mean": solution.mean, "integral": lambda p: solution.integral(over=p), "energy": solution.energy}[kind](
         piece
     )
@@ -154,7 +154,7 @@ def _integrated(solution: Solution, kind: str, piece: int | None) -> float:
         return _error(solution, lambda v: (v.error_of_mean if kind == "mean" else v.error_of_integral)(piece))
     if kind == "energy" or not (solution.status.ok and np.isfinite(solution.estimate)):
         return np.nan
-    parts = solution._located_partition()
+    parts = solution.statement.known_partition
     whole = sum(parts.measure(p) for p in range(parts.size))
     mine = whole if piece is None else parts.measure(piece)
     mean = solution.estimate * float(np.sqrt(whole / mine))

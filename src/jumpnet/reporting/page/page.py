@@ -3,7 +3,7 @@
 import base64
 import math
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,6 +26,7 @@ from jumpnet.reporting.figures.streams import plot_streamlines
 from jumpnet.reporting.page.escaping import escape
 from jumpnet.reporting.page.interactive import script, viewer
 from jumpnet.reporting.page.statement import statement
+from jumpnet.reporting.page.tables import residuals, seeds, table, tables
 from jumpnet.reporting.quantities import decided
 from jumpnet.solution import Solution, TrustReport
 from jumpnet.solution.advice import advice
@@ -76,7 +77,7 @@ def page(solution: Solution, title: str | None = None, context: Context = Contex
     name = escape(title or context.title or f"Interface problem in {solution.dim}-D with {solution.pieces} pieces")
     sections = {
         "Solution": _solution(solution, context),
-        "Trust": _tables(context.tables) + _residuals(report) + _seeds(report),
+        "Trust": tables(context.tables) + residuals(report) + seeds(report),
         "Problem": _problem(solution, context.domain),
         "Course of the solve": _history(solution),
         "Provenance": _provenance(solution, context),
@@ -203,7 +204,7 @@ def _asked(context: Context) -> str:
     if not context.quantities:
         return ""
     sign = "heat flow, −A∇u: what leaves through the boundary is positive" if context.heat else "A∇u, with this sign"
-    shown = _table(("", "value", "error"), ((name, *number) for name, number in context.quantities.items()))
+    shown = table(("", "value", "error"), ((name, *number) for name, number in context.quantities.items()))
     return f'<h2 id="numbers">Numbers</h2>\n{shown}\n<p class="note">Fluxes are {sign}.</p>'
 
 
@@ -240,47 +241,6 @@ def _pictures(solution: Solution, heat: bool = False) -> Iterator[tuple[Figure, 
                 continue
 
 
-def _residuals(report: TrustReport) -> str:
-    if not report.held_out:
-        return ""
-    rows = ((r.term, str(r.rows), f"{r.physical:.2e}", f"{r.scaled:.2e}") for r in report.held_out)
-    return (
-        "<h3>Residuals at points that the solve never saw</h3>\n"
-        "<p>Root mean square of each family of equations: in its own units, and relative to the size of its "
-        "coefficients and of the data.</p>\n" + _table(("equations", "rows", "residual", "scaled"), rows)
-    )
-
-
-def _seeds(report: TrustReport) -> str:
-    """How the seeds came out, where there were several: one seed proves little."""
-    if not report.seeds:
-        return ""
-    estimated = any(not math.isnan(seed.estimate) for seed in report.seeds)
-    heads = ("seed", *(("estimated L2 error",) if estimated else ()), "held-out loss", f"{report.unit}s", "status")
-    rows = (
-        (
-            str(seed.seed),
-            *((f"{seed.estimate:.1e}",) if estimated else ()),
-            f"{seed.held_out_loss:.1e}",
-            str(seed.steps),
-            seed.status.name.lower().replace("_", " "),
-        )
-        for seed in report.seeds
-    )
-    return f"<h3>Seeds</h3>\n<p>The best of {len(report.seeds)} by {report.chosen_by}.</p>\n" + _table(heads, rows)
-
-
-def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """A table of numbers; the first column is text, at the left."""
-
-    def line(tag: str, cells: tuple[str, ...]) -> str:
-        classes = ("", *[' class="n"'] * (len(cells) - 1))
-        return "".join(f"<{tag}{kind}>{escape(cell)}</{tag}>" for cell, kind in zip(cells, classes, strict=True))
-
-    body = "".join(f"<tr>{line('td', cells)}</tr>" for cells in rows)
-    return f'<div class="wide"><table><tr>{line("th", heads)}</tr>{body}</table></div>'
-
-
 def _history(solution: Solution) -> str:
     if len(solution.history) == 0:
         return ""
@@ -293,20 +253,6 @@ def _history(solution: Solution) -> str:
         with suppress(SolutionError):  # such as: more points than can be drawn
             shown.append((plot_points(solution), words))
     return "\n".join(_embedded(figure, text) for figure, text in shown)
-
-
-def _tables(tables: Mapping[str, Mapping[str, str]]) -> str:
-    """Further numbers, such as the quantities that a problem file asks for."""
-    return "\n".join(f"<h3>{escape(heading)}</h3>\n" + _sentences(rows) for heading, rows in tables.items() if rows)
-
-
-def _sentences(rows: Mapping[str, str]) -> str:
-    """Names and what is said of them: wrapped where there is no room, in their own lines where there are several."""
-    body = "".join(
-        f"<tr><td>{escape(name)}</td><td>{f'<pre>{escape(text)}</pre>' if chr(10) in text else escape(text)}</td></tr>"
-        for name, text in rows.items()
-    )
-    return f'<div class="wide"><table>{body}</table></div>'
 
 
 def _provenance(solution: Solution, context: Context) -> str:

@@ -52,7 +52,7 @@ def _values(one: Data) -> Observation:
         raise ModelError("data has a point, a value or a weight that is not a finite number, or a weight below 0.")
 
     def sides(solution: Solution) -> Any:
-        return one.piece if one.piece is not None else solution._located(x, None)[1]
+        return one.piece if one.piece is not None else solution.statement.located(x, None)[1]
 
     return Observation(value, weight, lambda solution, side: solution(x, side), sides)
 

@@ -16,8 +16,6 @@ from jumpnet.studies.family import checked_values
 
 # A span whose ends differ by this factor or more is meant logarithmically.
 WIDE = 100.0
-
-
 # More solves than this are a mistake (of grids in many parameters).
 MOST = 1_000_000
 
