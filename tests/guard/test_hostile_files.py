@@ -23,6 +23,7 @@ import jumpnet as jn
 from jumpnet.experiments.schema import checked
 from jumpnet.expressions import Expression
 from jumpnet.files.opening import read_as_file
+from jumpnet.guard import budget as budget_module
 from jumpnet.guard.budget import Budget, bounded
 from jumpnet.guard.text import clean, shorten, spreadsheet
 from jumpnet.guard.writing import PART, write_atomically
@@ -84,6 +85,14 @@ def test_numbers_are_decided_in_float64(formula: str) -> None:
     assert time.process_time() - began < 5.0
 
 
+@pytest.mark.parametrize("formula", ["cosh(x1**(2**(9**99 + x1)))", "tanh(x2**(x1 + 9**99))", "2**(x1 + 10**9)"])
+def test_large_numbers_in_exponents_are_not_expanded(formula: str) -> None:
+    """Sympy writes 2**(a + x1) as 2**a*2**x1 in passing, with an integer of a bits."""
+    began = time.process_time()
+    Expression.parse(formula, 2).compiled(2)(np.array([[0.3, 0.2]]))
+    assert time.process_time() - began < 5.0
+
+
 def test_what_float64_decides_is_what_python_says() -> None:
     x = np.array([[0.5, 0.25]])
     for formula, value in {
@@ -95,6 +104,8 @@ def test_what_float64_decides_is_what_python_says() -> None:
         "sign(-3)*abs(-2.5)": -2.5,
         "where(not 1 > 2, x1, x2)": 0.5,
         "where(1 > 2 or x1 > 0, 3, 4)": 3.0,
+        "2**(10**9 + x1 - 10**9)": np.sqrt(2.0),
+        "9**99*x1/9**98": 4.5,
     }.items():
         assert Expression.parse(formula, 2)(x)[0] == pytest.approx(value, rel=1e-15)
 
@@ -148,6 +159,7 @@ def test_a_budget_names_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
             except Exception:  # a library that catches everything; the budget is not an Exception
                 continue
 
+    refusal("")  # imports what reading needs, which takes longer than the budget
     monkeypatch.setattr("jumpnet.files.values.tensor_field", endless)
     sentence = refusal(PLAIN.format(A='"x1"'), budget=Budget(seconds=0.2))
     assert sentence.startswith("background.A: ") and "0.2 seconds" in sentence and "--read-seconds" in sentence
@@ -173,6 +185,22 @@ def test_a_budget_that_is_kept_leaves_nothing_behind() -> None:
     assert threading.active_count() <= before
     with pytest.raises(jn.BudgetError, match="positive"):
         jn.Budget(seconds=0)
+
+
+def test_a_budget_that_ends_just_before_its_watch_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exception may arrive on the way to `stop`; the watch must not go on and raise another later."""
+    late, stop = [True], budget_module._Watch.stop
+
+    def stopped(watch: Any) -> None:
+        if late:
+            late.clear()
+            raise budget_module.Exceeded
+        stop(watch)
+
+    monkeypatch.setattr(budget_module._Watch, "stop", stopped)
+    assert bounded(Budget(seconds=0.1), lambda: 1) == 1
+    time.sleep(0.3)  # an exception of the watch would come up here
+    assert not any(thread.name == "jumpnet-budget" for thread in threading.enumerate())
 
 
 def test_a_budget_under_a_profiler_and_long_sentences() -> None:

@@ -134,7 +134,10 @@ def test_negative_lam_and_negative_alpha_are_warnings():
 
 
 def test_the_warning_points_at_the_users_line():
-    for state in (lambda: Problem(PARTS, lam=-1.0), lambda: manufactured(PARTS, u="x1", lam=-1.0)):
+    for state in (
+        lambda: Problem(PARTS, lam=-1.0, boundary=Dirichlet(0.0)),
+        lambda: manufactured(PARTS, u="x1", lam=-1.0),
+    ):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             state()

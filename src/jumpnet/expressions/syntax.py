@@ -25,6 +25,7 @@ MAX_DEPTH = 150  # nesting; Python's recursion limit is 1,000 and each level cos
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(e[-+]?\d+)?")  # "0,5" where "0.5" is meant, to say so
 MAX_EXPONENT = 100  # larger powers overflow float64 for all but a narrow range of arguments
 MAX_BITS = 1_000  # of an integer: more would not fit a float64
+EXACT_BITS = 64  # longer ones are decimals: sympy would expand 2**(9**99 + x1)
 
 # What a formula may call.
 FUNCTION_NAMES = (
@@ -145,8 +146,11 @@ class Builder:
 
     def bounded(self, term: Term) -> Term:
         symbolic = term.symbolic
-        if symbolic.is_Rational and max(symbolic.p.bit_length(), symbolic.q.bit_length()) > MAX_BITS:
+        bits = max(symbolic.p.bit_length(), symbolic.q.bit_length()) if symbolic.is_Rational else 0
+        if bits > MAX_BITS:
             self.fail(f"it contains an integer of more than {MAX_BITS} bits; write it as a decimal, e.g. 1e300.")
+        if bits > EXACT_BITS:
+            return self.decimal(float(symbolic))
         if term.value is not None and math.isnan(term.value):
             self.fail("it is not real, e.g. a root or logarithm of a negative number; a real formula is wanted.")
         return term
@@ -212,7 +216,7 @@ class Builder:
 
         power = exponent.number if exponent.value is None else exponent.value
         if power is None:
-            return Term(base.symbolic**exponent.symbolic)
+            return Term(base.symbolic ** self.small(exponent.symbolic))
         if not abs(power) <= MAX_EXPONENT:
             self.fail(f"an exponent is larger than {MAX_EXPONENT}; use exp(...) or a smaller one.")
         # A symbol as exponent would differentiate x**k to k*x**k/x, not finite at 0: its number goes in.
@@ -220,9 +224,17 @@ class Builder:
         value = None if base.value is None else float(np.float64(base.value) ** power)
         if base.number == 0 and power < 0:
             self.fail("it divides by zero; a finite formula is wanted.")
+        if value is not None and math.isinf(value):
+            self.fail("it contains a number too large for float64; write a smaller one.")
         if base.number is None or value is None or (base.symbolic.is_Rational and written.is_Integer):
             return Term(base.symbolic**written, value)
         return self.decimal(value)
+
+    def small(self, exponent: Any) -> Any:
+        """An exponent with variables; its large numbers are decimals, since sympy expands 2**(10**9 + x1)."""
+        return exponent.replace(
+            lambda part: part.is_Rational and abs(part) > MAX_EXPONENT, lambda part: self.decimal(float(part)).symbolic
+        )
 
     def call(self, node: ast.Call, depth: int) -> Term:
         from jumpnet.expressions.symbolic import FUNCTIONS, where

@@ -21,7 +21,7 @@ CHUNK = 1 << 12
 MOST_NUMBERS = 1 << 26  # values of a grid: half a gigabyte in float64
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GridField(Field):
     """Spline coefficients (m, n1, ..., nd) on the grid origin + spacing * index, constant beyond it.
 
@@ -38,6 +38,11 @@ class GridField(Field):
     def dim(self) -> int:
         """Number of variables."""
         return len(self.origin)
+
+    def __repr__(self) -> str:
+        splines, *grid = self.coefficients.shape
+        size, many = " x ".join(map(str, grid)), f"{splines} splines on " if splines > 1 else ""
+        return f"GridField({many}{size} numbers, origin={self.origin}, spacing={self.spacing})"
 
     def value(self, x: Array) -> Array:
         return self._evaluate(x, 0)

@@ -93,8 +93,11 @@ def bounded(budget: Budget | None, work: Callable[[], Result], what: str = "the 
             with _memory_limit(watch.budget):
                 return work()
         finally:
+            try:
+                watch.stop()
+            except Exceeded:  # arrived before stop() was ready for it; there is none after it for `AGAIN` seconds
+                watch.stop()
             _active.budget = None
-            watch.stop()
     except JumpnetError as problem:
         sentence = one_line(problem, LONGEST)
         raise problem if sentence == str(problem) else type(problem)(sentence) from None

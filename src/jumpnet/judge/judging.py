@@ -41,7 +41,8 @@ def judge(
 
     Example:
         >>> import jumpnet as jn
-        >>> solution = jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), f="sin(x1)"), verify=False)
+        >>> problem = jn.Problem(jn.Partition(jn.Interval(0, 1)), f="sin(x1)", boundary=jn.Dirichlet(0))
+        >>> solution = jn.solve(problem, verify=False)
         >>> jn.judge(solution).rms < 1e-6
         True
     """

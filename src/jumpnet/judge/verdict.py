@@ -29,7 +29,8 @@ class Verdict:
 
     Example:
         >>> import jumpnet as jn
-        >>> solution = jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), f="sin(x1)"), verify=True)
+        >>> problem = jn.Problem(jn.Partition(jn.Interval(0, 1)), f="sin(x1)", boundary=jn.Dirichlet(0))
+        >>> solution = jn.solve(problem, verify=True)
         >>> solution.verdict.decided, solution.verdict.estimate < 1e-6
         (True, True)
     """

@@ -46,6 +46,11 @@ class Dirichlet:
 
 
 @dataclass(frozen=True)
+class Assumed(Dirichlet):
+    """u = 0 on the whole boundary, because no condition was given."""
+
+
+@dataclass(frozen=True)
 class Neumann:
     """A grad u . n = g on a part of the boundary, n pointing outward.
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from jumpnet.errors import ProblemError
+from jumpnet.errors import ProblemError, warn
 from jumpnet.expressions import Expression
 from jumpnet.fields import Field, TensorField, Values, scalar_field, tensor_field
 from jumpnet.geometry import Partition
 from jumpnet.guard.text import shorten
 from jumpnet.problem.conditions import (
+    Assumed,
     BoundaryCondition,
     Jump,
     JumpCondition,
@@ -111,6 +112,14 @@ def _depth(source: Any) -> int:
         return 0
     depths = {_depth(entry) for entry in source}
     return 1 + depths.pop() if len(depths) == 1 else 1
+
+
+def stated_boundary(given: Any) -> Any:
+    """What was given; a warning and u = 0 where nothing was."""
+    if given is not None:
+        return given
+    warn("no boundary condition is given: u = 0 on the whole boundary; if that is meant, say boundary=jn.Dirichlet(0).")
+    return Assumed(0.0)
 
 
 def boundary(given: Any, parts: Partition, names: Names) -> Mapping[str, BoundaryCondition]:

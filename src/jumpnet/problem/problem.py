@@ -21,9 +21,9 @@ from jumpnet.guard.text import shorten
 from jumpnet.problem import inputs
 from jumpnet.problem.conditions import (
     Array,
+    Assumed,
     BoundaryCondition,
     Condition,
-    Dirichlet,
     Jump,
     JumpCondition,
     Kind,
@@ -47,7 +47,8 @@ class Problem:
         A: The coefficient, symmetric positive definite.
         lam: The coefficient of u.
         f: The right-hand side; a heat source q is f = -q.
-        boundary: One condition, or a mapping from the names of parts of the boundary.
+        boundary: One condition, or a mapping from the names of parts of the boundary. Without it u = 0 everywhere on
+            the boundary, with a warning.
         jumps: One `Jump`, or a mapping from pairs of pieces (a, b), a < b. Pairs that are left out have no jumps.
         div_A: The divergence of A; needed only for a callable `A` that JAX cannot differentiate.
         exact: The solution, to measure errors.
@@ -89,7 +90,7 @@ class Problem:
         A: Any = 1.0,
         lam: Any = 0.0,
         f: Any = 0.0,
-        boundary: Condition | Mapping[str, Condition] = Dirichlet(0.0),
+        boundary: Condition | Mapping[str, Condition] | None = None,
         jumps: Jump | Mapping[Pair, Jump] = Jump(),
         *,
         div_A: Any = None,
@@ -105,6 +106,7 @@ class Problem:
         from jumpnet.problem.potential import partition_coefficients
 
         parts = inputs.partition(partition)
+        boundary = inputs.stated_boundary(boundary)
         stated = {
             "partition": parts, "A": A, "lam": lam, "f": f, "boundary": boundary, "jumps": jumps, "div_A": div_A,
             "exact": exact, "sources": sources, "data": data, "mean": mean, "K": K, "constants": constants,
@@ -173,6 +175,13 @@ class Problem:
     def partitioned(self) -> bool:
         """Whether u/K, not u, is continuous where nothing else is said: some partition coefficient is not 1."""
         return any(k != 1.0 for k in self.K)
+
+    @property
+    def assumed(self) -> str:
+        """What holds on the boundary because no condition was given there; empty where one was."""
+        return (
+            "u = 0 on the whole boundary: no condition was given" if isinstance(self.given["boundary"], Assumed) else ""
+        )
 
     def constant_in(self, piece: int) -> bool:
         """Whether A, lam and f are constant in a piece."""

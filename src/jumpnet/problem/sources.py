@@ -43,7 +43,8 @@ class PointSource:
 
     Example:
         >>> import jumpnet as jn
-        >>> problem = jn.Problem(jn.Partition(jn.Box((0, 0), (1, 1))), sources=[jn.PointSource((0.5, 0.5), 2.0)])
+        >>> square, well = jn.Partition(jn.Box((0, 0), (1, 1))), jn.PointSource((0.5, 0.5), 2.0)
+        >>> problem = jn.Problem(square, boundary=jn.Dirichlet(0), sources=[well])
         >>> problem.sources[0].q
         2.0
     """
@@ -65,7 +66,8 @@ class Data:
 
     Example:
         >>> import jumpnet as jn
-        >>> problem = jn.Problem(jn.Partition(jn.Interval(0, 1)), data=jn.Data([[0.5]], [0.0]))
+        >>> rod, ends = jn.Partition(jn.Interval(0, 1)), jn.Dirichlet(0)
+        >>> problem = jn.Problem(rod, boundary=ends, data=jn.Data([[0.5]], [0.0]))
         >>> len(problem.data)
         1
     """

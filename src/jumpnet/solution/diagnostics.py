@@ -153,7 +153,7 @@ class Diagnostics:
 
     Example:
         >>> import jumpnet as jn
-        >>> solution = jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), f=-2.0))
+        >>> solution = jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), f=-2.0, boundary=jn.Dirichlet(0)))
         >>> solution.diagnostics.status.name, solution.diagnostics.fit.steps
         ('CONVERGED', 1)
     """

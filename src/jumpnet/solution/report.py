@@ -34,7 +34,8 @@ class TrustReport:
 
     `unit` is what `steps` counts: the steps of a training or the levels of a direct solve. `balances` and `compared`,
     the differences from a reference, are there if they were asked for. `judged` is None where the error was not solved
-    for. A solve that minimises nothing, as finite elements do, has no held-out residuals.
+    for. A solve that minimises nothing, as finite elements do, has no held-out residuals. `assumed` says what the
+    problem left out, and what holds in its place.
     """
 
     diagnostics: Diagnostics
@@ -45,6 +46,7 @@ class TrustReport:
     balances: "tuple[Balance, ...]" = ()
     compared: Errors | None = None
     reference: str = ""
+    assumed: str = ""
 
     @property
     def status(self) -> Status:
@@ -111,6 +113,7 @@ class TrustReport:
         if self.diagnostics.method:
             lines.append(f"method     {self.diagnostics.method}")
         lines += [f"reason     {reason}" for reason in self.diagnostics.reasons]
+        lines += [f"assumed    {self.assumed}"] if self.assumed else []
         if not self.status.ok and len(self.diagnostics.tried) > 1:
             lines += [f"tried      {one}" for one in self.diagnostics.tried]
         if math.isfinite(self.estimate):

@@ -64,7 +64,8 @@ class Solution:
 
     Example:
         >>> import jumpnet as jn
-        >>> solution = jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), f=-2.0))  # u = x (1 - x)
+        >>> problem = jn.Problem(jn.Partition(jn.Interval(0, 1)), f=-2.0, boundary=jn.Dirichlet(0))
+        >>> solution = jn.solve(problem)  # u = x (1 - x)
         >>> round(float(solution([[0.5]])[0]), 9), round(solution.mean().value, 9)
         (0.25, 0.166666667)
     """
@@ -325,6 +326,7 @@ class Solution:
             self.balances() if balances else (),
             compared,
             "" if reference is None else reference.diagnostics.method or "another solution",
+            "" if self.problem is None else self.problem.assumed,
         )
 
     def differences(self, other: "Solution", points: int = 2000) -> Errors:
@@ -387,7 +389,8 @@ class Solution:
 
         Example:
             >>> import jumpnet as jn
-            >>> rod = jn.Problem(jn.Partition(jn.Interval(0, 1)), A="k", f=-2.0, constants={"k": 2.0})
+            >>> parts, ends = jn.Partition(jn.Interval(0, 1)), jn.Dirichlet(0)
+            >>> rod = jn.Problem(parts, A="k", f=-2.0, boundary=ends, constants={"k": 2.0})
             >>> round(float(jn.solve(rod).sensitivity("k")([[0.5]])[0]), 9)  # u = x (1 - x)/k
             -0.0625
         """

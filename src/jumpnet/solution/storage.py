@@ -66,7 +66,7 @@ def load(path: str | PathLike[str], *, budget: Budget | None = None) -> Solution
 
     Example:
         >>> import jumpnet as jn
-        >>> solution = jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), f=-2.0))
+        >>> solution = jn.solve(jn.Problem(jn.Partition(jn.Interval(0, 1)), f=-2.0, boundary=jn.Dirichlet(0)))
         >>> solution.save("u.jumpnet")
         >>> bool(jn.load("u.jumpnet")([[0.3]])[0] == solution([[0.3]])[0])
         True

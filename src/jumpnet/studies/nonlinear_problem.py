@@ -10,11 +10,11 @@ from typing import Any
 from jumpnet.errors import ProblemError
 from jumpnet.fields import TensorField
 from jumpnet.geometry import Partition
-from jumpnet.problem import Dirichlet, Jump, Neumann, Robin, inputs
+from jumpnet.problem import Jump, Neumann, Robin, inputs
 from jumpnet.problem.conditions import BoundaryData, Condition, Pair
 from jumpnet.studies.dependent import Dependent
 
-NOTHING, CONTINUOUS = Dirichlet(0.0), Jump()
+CONTINUOUS = Jump()
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +73,15 @@ class NonlinearProblem:
     A: Any = 1.0
     lam: Any = 0.0
     f: Any = 0.0
-    boundary: Condition | Mapping[str, Condition] = NOTHING
+    boundary: Condition | Mapping[str, Condition] | None = None
     jumps: Jump | Mapping[Pair, Jump] = CONTINUOUS
     exact: Any = None
     sources: Sequence[Any] = ()
     K: Any = 1.0
     constants: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "boundary", inputs.stated_boundary(self.boundary))
 
     def with_constants(self, values: Mapping[str, float]) -> NonlinearProblem:
         """The same problem with other values of some of its constants."""

@@ -21,7 +21,7 @@ class FEM:
 
     Example:
         >>> import jumpnet as jn
-        >>> problem = jn.Problem(jn.Partition(jn.Interval(0, 1), []), f=-2.0)
+        >>> problem = jn.Problem(jn.Partition(jn.Interval(0, 1), []), f=-2.0, boundary=jn.Dirichlet(0))
         >>> solution = jn.solve(problem, method=jn.FEM())  # -u'' = 2, u(0) = u(1) = 0
         >>> round(float(solution([[0.5]])[0]), 9)
         0.25

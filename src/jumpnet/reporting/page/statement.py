@@ -27,6 +27,7 @@ def statement(problem: Problem) -> str:
         asset("equations.html"),
         _pieces(spec, names),
         _boundary(spec["boundary"]),
+        f"<p>Assumed: {escape(problem.assumed)}.</p>" if problem.assumed else "",
         _interfaces(spec["jumps"], names),
     ]
     if spec["sources"]:

@@ -46,7 +46,8 @@ class Fit:
 
     Example:
         >>> import jumpnet as jn
-        >>> rod = jn.Problem(jn.Partition(jn.Interval(0, 1)), A="k", f=-1.0, constants={"k": 1.0})
+        >>> parts, ends = jn.Partition(jn.Interval(0, 1)), jn.Dirichlet(0)
+        >>> rod = jn.Problem(parts, A="k", f=-1.0, boundary=ends, constants={"k": 1.0})
         >>> found = jn.fit(rod, {"k": (1, 0.1, 10)}, jn.Data([[0.5], [0.25]], [0.0625, 0.046875]))
         >>> round(found.values["k"], 5), found.undetermined
         (2.0, ())

@@ -29,7 +29,8 @@ class Sweep:
 
     Example:
         >>> import jumpnet as jn
-        >>> rod = jn.Problem(jn.Partition(jn.Interval(0, 1)), A="k", f=-1.0, constants={"k": 1.0})
+        >>> parts, ends = jn.Partition(jn.Interval(0, 1)), jn.Dirichlet(0)
+        >>> rod = jn.Problem(parts, A="k", f=-1.0, boundary=ends, constants={"k": 1.0})
         >>> table = jn.sweep(rod, {"k": [1, 2]}, {"mean": "mean"})
         >>> len(table), table.ok, table.values["mean"].round(6).tolist()
         (2, True, [0.083333, 0.041667])
