@@ -12,7 +12,7 @@ from jumpnet.judge.finding import Finding
 
 if TYPE_CHECKING:
     from jumpnet.solution import Solution
-    from jumpnet.solution.solution import Pieces
+    from jumpnet.solution.statement import Pieces
 
 MOST_GAIN = 1e3  # a larger factor is not claimed for a corrected answer
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -84,35 +84,44 @@ def effective_tensor(
     if boundary not in CONDITIONS:
         raise ProblemError(f'boundary is {boundary!r}; choose "periodic", "linear", "flux" or "mixed".')
     goal = (1e-6 if parts.pixel is None else 1e-3) if tol is None else tol
-
-    def solved(parts: Partition, verify: Verify, tol: float, method: Method) -> list[Solution]:
-        found = []
-        for axis in range(parts.dim):
-            conditions = _conditions(parts, axis, boundary)
-            mean = 0.0 if boundary == "flux" else None
-            problem = Problem(parts, A, boundary=conditions, jumps=jumps, div_A=div_A, constants=constants, mean=mean)
-            if axis == 0:
-                _check_jumps(problem)
-            if verify and known is not None and boundary == "periodic" and _is_cell_problem(known, axis):
-                found.append(known)
-            else:
-                options: dict[str, Any] = {"tol": tol, "seed": seed, "method": method, "verify": verify}
-                options["time_limit"] = time_limit
-                found.append(solve(problem, progress=progress, **options))
-        return found
-
+    stated = {"A": A, "jumps": jumps, "div_A": div_A, "constants": constants}
+    problems = _CellProblems(boundary, stated, {"seed": seed, "time_limit": time_limit, "progress": progress}, known)
     result = None
     for aimed in _aims(parts, goal):  # elements, whose means are judged
         with suppress(JumpnetError):
-            result = tensor_of(solved(parts, "auto", aimed, "fem" if method == "auto" else method), boundary)
+            result = problems.tensor(parts, "auto", aimed, "fem" if method == "auto" else method)
         if result is not None and result.estimate <= goal * float(np.abs(result.tensor).max()):
             break
     else:
-        result = tensor_of(solved(parts, "auto", goal, method), boundary)
+        result = problems.tensor(parts, "auto", goal, method)
     if not resolution:
         return result
-    coarse = tensor_of(solved(parts.coarsened(), False, goal, method), boundary)
+    coarse = problems.tensor(parts.coarsened(), False, goal, method)
     return replace(result, resolution=float(np.abs(result.tensor - coarse.tensor).max()))
+
+
+@dataclass(frozen=True, eq=False)
+class _CellProblems:
+    """The problems of all directions: what they state, and the options of their solves."""
+
+    boundary: Boundary
+    stated: dict[str, Any]
+    options: dict[str, Any]
+    known: Solution | None
+
+    def tensor(self, parts: Partition, verify: Verify, tol: float, method: Method) -> EffectiveTensor:
+        """The tensor of a partition, whose cell problems are solved to a tolerance."""
+        found, mean = [], 0.0 if self.boundary == "flux" else None
+        for axis in range(parts.dim):
+            problem = Problem(parts, boundary=_conditions(parts, axis, self.boundary), mean=mean, **self.stated)
+            if axis == 0:
+                _check_jumps(problem)
+            known = self.known if verify and self.boundary == "periodic" else None
+            if known is not None and _is_cell_problem(known, axis):
+                found.append(known)
+            else:
+                found.append(solve(problem, tol=tol, method=method, verify=verify, **self.options))
+        return tensor_of(found, self.boundary)
 
 
 def _aims(parts: Partition, goal: float) -> list[float]:
