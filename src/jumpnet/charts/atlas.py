@@ -65,7 +65,7 @@ class Joint(Chart):
 
 
 def _combined(jets: Sequence[Jet], combine: Callable[[list[np.ndarray]], np.ndarray]) -> Jet:
-    """Several jets as one; second derivatives are in all of them or in none."""
+    """Several jets as one; all have second derivatives, or none has."""
     second = [d2y for _, _, d2y in jets if d2y is not None]
     y, dy = combine([jet[0] for jet in jets]), combine([jet[1] for jet in jets])
     return y, dy, combine(second) if second else None

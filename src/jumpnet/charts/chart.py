@@ -57,7 +57,7 @@ class Box(Chart):
 
 @dataclass(frozen=True)
 class Turned(Chart):
-    """Coordinates of some cells in z = T (x - center), where T makes the cell's A the identity: lengths count alike."""
+    """Coordinates of some cells in z = T (x - center), where T maps the cell's A to the identity."""
 
     cells: tuple[int, ...]
     center: Float[np.ndarray, " d"]
@@ -145,7 +145,7 @@ class Pole(Turned):
 
 @dataclass(frozen=True)
 class Slit(Turned):
-    """(a + b)/(zeta + sqrt(zeta^2 - f^2)), zeta the complex number of z: a plane pole, drawn out.
+    """(a + b)/(zeta + sqrt(zeta^2 - f^2)), zeta the complex number of z: a pole of the plane, extended to a segment.
 
     The singularities lie on the segment between the foci +-f of an ellipse with semi-axes a, b inside the hole, and
     |y| = 1 on that ellipse. For f = 0 it is the pole chart.
@@ -192,7 +192,7 @@ def _as_json(value: Any) -> Any:
 
 
 def is_in(cell: np.ndarray, cells: tuple[int, ...]) -> np.ndarray:
-    """Which of them are among some cells; most charts are for one, which is quickly compared."""
+    """Whether each cell is one of the given cells; most charts have one cell, which is a single comparison."""
     return cell == cells[0] if len(cells) == 1 else np.isin(cell, cells)
 
 

@@ -1,4 +1,4 @@
-"""Which charts a problem gets: chosen from the partition and the coefficients, never from the solution."""
+"""The choice of charts, from the partition and the coefficients, never from the solution."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal

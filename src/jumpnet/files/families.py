@@ -19,7 +19,7 @@ from jumpnet.solution import Solution
 from jumpnet.studies.family import Family, Measured, Quantity, Values, digest, measured
 from jumpnet.studies.fingerprint import fingerprint
 
-# Texts longer than this are no names of files.
+# Longer texts are not names of files.
 LONGEST = 1000
 
 
@@ -72,7 +72,7 @@ class FileFamily(Family):
 
 
 def _read_beside(origin: Origin) -> Iterator[str]:
-    """What the files hold that a problem file names: drawings, images, values."""
+    """The content of the files that a problem file names: drawings, images, values."""
     waiting: list[Any] = [tomllib.loads(origin.text)]
     while waiting:
         one = waiting.pop()

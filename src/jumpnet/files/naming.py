@@ -1,4 +1,4 @@
-"""Pieces by the names that they have in a file, in what is said of them by number."""
+"""Replaces the numbers of pieces in messages by their names in the file."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from jumpnet.guard import budget
 
 @contextmanager
 def naming(names: Sequence[str], otherwise: str) -> Iterator[None]:
-    """What is said of piece 3 is said of the name it has in the file, and begins with a key."""
+    """Errors raised inside name pieces as the file does, and begin with a key."""
     try:
         with budget.key(otherwise):
             yield

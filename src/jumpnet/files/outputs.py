@@ -1,4 +1,4 @@
-"""What a solved problem file leaves behind: numbers, tables and pages."""
+"""The outputs of a solved problem file: numbers, tables and pages."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ from jumpnet.reporting.quantities import decided
 from jumpnet.solution import Solution
 from jumpnet.solution.effective import EffectiveTensor
 
-# What the two numbers of a balance are, by whether fluxes are given as heat flow.
+# Headings of the two numbers of a balance; True: fluxes are given as heat flow.
 _BALANCE = {
     False: "A grad u . n out of each piece, what its sources ask for",
     True: "heat that leaves each piece, what its sources release",
@@ -147,7 +147,7 @@ def write(
     keep: Callable[[Path], None],
     command: str | None = None,
 ) -> None:
-    """All files but the solution itself; `keep` hears of each that was written."""
+    """Writes all files but the solution itself; `keep` is called with each that was written."""
 
     def text(name: str, content: str) -> None:
         write_file(folder / name, content.encode())

@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # pydantic is loaded with the first file
 # Tolerances where a file gives none. An image of a few hundred pixels a side is good for three digits.
 # Bodies of five to ten voxels across are known to about a hundredth.
 TOL, TOL_OF_IMAGES, TOL_OF_VOLUMES = 1e-6, 1e-3, 2e-2
-# What is solved on the way to another value of a constant is where the next one starts; three digits do.
+# The tolerance of solutions that only serve as the start of the next value of a constant.
 ON_THE_WAY = 1e-3
 
 
@@ -150,14 +150,14 @@ class ProblemFile:
 
     @property
     def asks_resolution(self) -> bool:
-        """Whether there are quantities of an image of which one wants to know what its pixels cost."""
+        """Whether the file asks for quantities of an image with their resolution error."""
         return self.file.image is not None and self.file.image.resolution and bool(self.file.quantities)
 
     def coarse_quantities(self) -> dict[str, float]:
         """The same integrals with the image at half its resolution; none where there is no image, or it is too coarse.
 
-        How far they are from those of the image itself is about what its pixels cost: the error falls with their size
-        at least in proportion.
+        The difference from the integrals of the image itself estimates the resolution error, which falls at least in
+        proportion to the pixel size.
         """
         if not self.asks_resolution:
             return {}

@@ -1,4 +1,4 @@
-"""From a file to its tables: TOML of bounded size, parsed, checked, never executed."""
+"""Reads the tables of a file: TOML of bounded size, parsed, checked, never executed."""
 
 import re
 import tomllib
@@ -49,7 +49,7 @@ def parse(text: str) -> File:
 
 
 def _check_document(document: dict[str, Any]) -> None:
-    """Refuse tables nested too deeply, and integers too long, for what comes after: it would say so in its own way."""
+    """Refuse tables nested too deeply and integers too long, before pydantic reports them in its own words."""
     stack: list[tuple[Any, tuple[str | int, ...]]] = [(document, ())]
     while stack:
         value, place = stack.pop()

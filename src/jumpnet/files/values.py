@@ -1,4 +1,4 @@
-"""What a problem file may write for a number or a function, and the constants these may use.
+"""Numbers and functions in problem files, and the constants they may use.
 
 Everything is checked by functions of our own, so that a message says what is wanted in words and not in types; pydantic
 keeps the place. Text is parsed by `jumpnet.expressions` and never executed.
@@ -22,7 +22,7 @@ from jumpnet.guard import budget
 from jumpnet.guard.text import shorten
 from jumpnet.studies.dependent import Dependent
 
-# Far beyond what a drawing has, small enough that squares and products stay finite.
+# Far beyond any coordinate or coefficient; squares and products stay finite.
 LARGEST_NUMBER = 1e100
 MOST_CHARACTERS = 2000  # of a formula; limits as in schema.py
 MOST_COORDINATES = 6  # dimensions of a problem in a file
@@ -37,7 +37,7 @@ def _is_number(value: object) -> bool:
 
 
 def _checked(value: Any, wanted: str) -> float | str:
-    """A finite number of bearable size or a text of bearable length."""
+    """A finite number or a text, within the limits."""
     if isinstance(value, str):
         if len(value) > MOST_CHARACTERS:
             raise ValueError(f"a formula may have {MOST_CHARACTERS} characters, not {len(value)}; shorten it")
@@ -97,7 +97,7 @@ Coefficient = Annotated[
 
 @contextmanager
 def at(key: str) -> Any:
-    """Errors that are raised in here name the key of the file that is to blame."""
+    """Errors raised inside name the key of the file."""
     try:
         with budget.key(key):
             yield
@@ -113,12 +113,12 @@ class Scope:
     constants: Mapping[str, float] = field(default_factory=dict)
     dim: int = 0
     folder: Path | None = None
-    """Where the file lies, None if it is none."""
+    """The folder of the file; None if it was read from text."""
     allowed: tuple[Path, ...] = ()
     """Other folders that the user lets it read data from."""
 
     def number(self, value: float | str, key: str) -> float:
-        """The number meant."""
+        """A number or formula as a float."""
         if not isinstance(value, str):
             return float(value)
         with budget.key(key):

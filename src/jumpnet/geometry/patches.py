@@ -15,7 +15,7 @@ from jumpnet.geometry.randomness import EvenlySpread, Stream
 from jumpnet.geometry.shape import Patch
 
 PILOT = 2048
-"""Points behind an estimated measure; a contact smaller than about 1/2048 of a patch goes unseen."""
+"""Sample points of an estimated measure; contacts smaller than about 1/2048 of a patch may be missed."""
 
 
 HOPELESS = 1 << 18

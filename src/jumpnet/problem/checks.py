@@ -1,4 +1,4 @@
-"""What can be known of a problem before it is solved: all data are evaluated at probe points, fixed seed."""
+"""Checks of a problem before it is solved: all data are evaluated at fixed probe points."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SYMMETRY = 1e-10  # relative to the largest entry of the matrix; formulas are ex
 
 
 def check(problem: Problem) -> bool:
-    """ProblemError, in one sentence, for the first thing wrong; JumpnetWarning for what is merely unusual.
+    """Raises ProblemError for the first mistake and warns of unusual data.
 
     True if any constant may be added to the solution, so that its mean has to be fixed.
     """

@@ -47,7 +47,7 @@ def extrema_and_zeros(
 
 
 def _extremes(values: np.ndarray, sign: float) -> Int[np.ndarray, "e k_and_1"]:
-    """Indices of points that no neighbour along an axis exceeds and some neighbour falls short of."""
+    """Indices of local maxima along the axes: no neighbour is larger, and at least one is smaller."""
     v = sign * values
     top, above = np.isfinite(v), np.zeros(v.shape, bool)
     for axis in range(1, v.ndim):
@@ -87,7 +87,7 @@ def scouted(
 def _climbed(
     evaluate: Evaluate, x: np.ndarray, column: np.ndarray, sign: np.ndarray, step: np.ndarray, ends: tuple
 ) -> np.ndarray:
-    """The extrema near places of a grid, by ever finer grids about the best point so far."""
+    """The extrema near points of a grid, found on successively finer grids about the best point."""
     if not len(x):
         return x
     n, k = x.shape

@@ -1,10 +1,10 @@
 """Where the data of a problem change fast, jump or cannot be resolved, found before they are used.
 
 Sources, coefficients, boundary data and jumps are functions that a solver sees at points only; a peak between the
-points is not there for it. So each of them is looked at first. Numbers, and formulas that bounds show to be smooth,
-cost nothing. Other formulas are sampled coarsely, and where their own parts say that they change (roughness.py);
-callables are sampled finely, since nothing else is known of them. Wherever the samples are not smooth, a tree of boxes
-(trees.py) follows them until they are. Its leaves are places for collocation points.
+points is invisible to it. Therefore they are surveyed first. Numbers, and formulas that bounds show to be smooth, cost
+nothing. Other formulas are sampled coarsely, and where their own parts say that they change (roughness.py); callables
+are sampled finely, since nothing else is known of them. Wherever the samples are not smooth, a tree of boxes (trees.py)
+follows them until they are. Its leaves are places for collocation points.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def _piece_at(problem: Problem, x: np.ndarray, pieces: list[int]) -> int:
 
 
 def _variation(problem: Problem, piece: int, places: Places | None) -> float:
-    """By which factor A varies from place to place in a piece, at points all over it, its box's corners among them."""
+    """The factor by which A varies in a piece, from sample points in it and the corners of its box."""
     field, parts = problem.A[piece], problem.partition
     if field.is_constant:
         return 1.0
@@ -218,7 +218,7 @@ def _variation(problem: Problem, piece: int, places: Places | None) -> float:
     inside = lower + EvenlySpread().random((PROBES, parts.dim)) * (upper - lower)
     x = np.concatenate([inside, corners.reshape(-1, parts.dim)])
     more = [] if places is None else [*places.x]
-    # On its box, where it can be had without labels, a smooth A varies more than in the piece.
+    # The box needs no labels; a smooth A varies at least as much there as in the piece.
     if not more and sampling_plan([field], lower, upper) is None and (ratio := _ratio(field.value(x))) < MILD:
         return ratio
     x = np.concatenate([x[parts.label(x) == piece], *more])

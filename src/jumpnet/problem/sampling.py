@@ -52,7 +52,8 @@ class SamplingPlan:
         """The leaves of a function of parameters, whose points are at `position`."""
         if self.formulas is None:
             fine = max(int(self.sampled * fine), coarse)
-            # What one grid resolves and the tree's first boxes miss shows on one of those between them.
+            # Structure that the finest grid resolves and the tree's first boxes miss shows on one of the grids between
+            # them.
             finer = [fine >> by for by in range(0, 2 * fine.bit_length(), 2) if fine >> by > SCOUTED_BELOW * coarse]
             found = [scouted(evaluate, *ends, boxes, MOST_SEEDS) for boxes in finer or [fine]]
         else:
@@ -148,6 +149,6 @@ def finite_values(values: np.ndarray) -> np.ndarray:
 
 
 def quietly(function: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
-    """What a function makes of values, without warnings."""
+    """The values of a function, without warnings."""
     with np.errstate(all="ignore"):
         return function(values)

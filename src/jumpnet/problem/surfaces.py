@@ -1,4 +1,4 @@
-"""Data on the boundary and on interfaces, wall by wall: where they change fast."""
+"""Where data on the boundary and on interfaces change fast, wall by wall."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _values_on(data: BoundaryData | JumpData | Values) -> OnSurface:
 
 
 def _spread_over(sheet: Sheet) -> np.ndarray:
-    """A few parameters all over a wall, its ends among them."""
+    """A few parameters of a wall, its ends included."""
     axes = [
         np.linspace(a, b, 33 if len(sheet.lower) == 1 else 9) for a, b in zip(sheet.lower, sheet.upper, strict=True)
     ]

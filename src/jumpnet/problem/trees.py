@@ -21,19 +21,19 @@ Evaluate = Callable[[np.ndarray], np.ndarray]
 
 # Points of a box along each axis, for one to three parameters.
 SIDE = {1: 9, 2: 9, 3: 7}
-# A fourth difference above this part of the function's range is not smooth. A Gaussian passes at a spacing of a seventh
-# of its standard deviation.
+# The function is not smooth where a fourth difference exceeds this part of its range. A Gaussian passes at a spacing of
+# a seventh of its standard deviation.
 SMOOTH = 1e-3
-# The same, for a place that a tree with larger boxes is to look at.
+# The same threshold for places at which a tree with larger boxes begins.
 SCOUTED = 1e-5
 # A range below this part of the largest value is rounding.
 ROUNDING = 1e-10
 # Halvings after which a box is as small as it may be: 4e-9, 2e-7 and 2e-5 of the whole.
 DEEPEST = {1: 28, 2: 22, 3: 16}
-# No more boxes of one size than this are halved: of a layer along a curve, some places stand for all of it.
+# The most boxes of one size that are halved: of a layer along a curve only a sample is followed.
 MOST_BOXES = {1: 96, 2: 32, 3: 12}
-# Of a jump, the two ends of the steepest line differ by this part of its range; across a peak they do not. And as much
-# of it is seen on a grid that is shifted by a part of its spacing.
+# A jump: the ends of the steepest grid line differ by more than this part of the range, unlike at a peak, and so they
+# do on a grid that is shifted by a part of its spacing.
 ACROSS, SHIFTED = 0.5, 0.31
 # A range that grew by this factor over GROWN_OVER halvings at a place grows without bound.
 GROWN, GROWN_OVER = 2.0, 6
@@ -41,7 +41,7 @@ GROWN, GROWN_OVER = 2.0, 6
 
 @dataclass(frozen=True)
 class Leaves:
-    """Boxes that were halved off: centres and edges (n, k) in parameters, for how many others each stands, values.
+    """Leaves of the tree: centres and edges (n, k) in parameters, how many boxes each represents, and values.
 
     `largest` is the largest absolute value in the box, `ranges` the range of the values. `jumps`, `unbounded` and
     `rough` are places (m, k) of boxes of the smallest size that are not smooth: two values meet there, values grow
@@ -62,7 +62,8 @@ class Leaves:
 
 @dataclass(frozen=True)
 class _Level:
-    """Boxes of one size: lower corners, for how many others each stands, and the ranges of those that they are in."""
+    """Boxes of one size: lower corners, how many boxes each represents, and the ranges of the larger boxes that hold
+    them."""
 
     lower: Float[np.ndarray, "b k"]
     count: Float[np.ndarray, " b"]
@@ -76,7 +77,7 @@ def resolve(
     boxes: int,
     seeds: Float[np.ndarray, "s k"] | None = None,
 ) -> Leaves:
-    """The leaves that are smaller than the first boxes, of which there are `boxes` along each axis.
+    """The leaves below the first level, which has `boxes` boxes along each axis.
 
     Further boxes are centred at `seeds`, places where the function is known to change.
     """
@@ -84,7 +85,7 @@ def resolve(
     edge = whole / boxes
     corners = regular(lower, edge, boxes)
     if seeds is not None:
-        # Beside the seeds, by a part of a spacing that is not round: nothing is to hit a singular point itself.
+        # The boxes are shifted by a tiny part of their size, so that no grid point is a singular point.
         corners = np.concatenate([corners, seeds - edge / 2 * (1 + 1e-9)])
     level = _Level(corners, np.ones(len(corners)), np.full((len(corners), GROWN_OVER), np.nan))
     evaluate = _within(evaluate, lower, upper)
@@ -150,8 +151,8 @@ def sampled(evaluate: Evaluate, lower: np.ndarray, edge: np.ndarray) -> np.ndarr
 def nodes(m: int) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "5 stencils"]]:
     """Points of a line in [0, 1] and the weights of fourth differences of five neighbours, in units of the spacing.
 
-    The points are not quite evenly spaced, or a wave that is much shorter than the spacing could look like a long one.
-    The middle one is in its place: that is where a peak is expected.
+    The points are slightly uneven, to avoid aliasing of waves much shorter than the spacing. The middle point is exact,
+    as a peak is expected there.
     """
     off = 0.2 * np.sin(2.4 * np.arange(m))
     off[[0, m // 2, m - 1]] = 0.0
@@ -205,7 +206,8 @@ def _halved(level: _Level, edge: np.ndarray, values: np.ndarray, roughness: Floa
 
 
 def _marked(places: np.ndarray, roughness: np.ndarray) -> tuple[Int[np.ndarray, " m"], Float[np.ndarray, " m"]]:
-    """The boxes to halve and for how many each stands: all, or the roughest (a peak) and others evenly (a layer)."""
+    """The boxes to halve and how many each represents: all, or the roughest (a peak) and an even sample of the others
+    (a layer)."""
     rough, most = np.flatnonzero(roughness), MOST_BOXES[places.shape[1]]
     if len(rough) <= most:
         return rough, np.ones(len(rough))
@@ -219,7 +221,7 @@ def _marked(places: np.ndarray, roughness: np.ndarray) -> tuple[Int[np.ndarray, 
 def _classified(
     evaluate: Evaluate, level: _Level, edge: np.ndarray, values: np.ndarray, rough: Bool[np.ndarray, " b"]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Places of the smallest boxes where two values meet, where values grow, and the others that are not smooth."""
+    """Places of the smallest boxes: jumps, unbounded growth, and those that are rough in another way."""
     which = np.flatnonzero(rough)
     now, before = _range(values[which]), level.ranges[which, 0]
     grown = now > GROWN * np.where(np.isfinite(before), before, np.inf)

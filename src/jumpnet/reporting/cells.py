@@ -73,7 +73,7 @@ def element_cells(field: Field) -> tuple[PieceCells, ...]:
 def cut_cells(partition: Partition, resolution: int) -> tuple[PieceCells, ...]:
     """The cells of all pieces, from a grid with `resolution` steps along the longer side.
 
-    Where a piece slips between the points of the grid, it is made finer, up to eight times.
+    Where a piece has no grid point, the grid is refined, up to eight times.
     """
     for finer in (1, 2, 4, 8):
         nodes, simplices = _simplices(partition, finer * resolution)
@@ -129,7 +129,7 @@ def _cells_of(
 
 
 def _turned(kind: str, cells: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """The same cells, all turned the way VTK counts: positive volumes, polygons anticlockwise."""
+    """The same cells in VTK's orientation: positive volumes, polygons anticlockwise."""
     if kind == "line":
         return cells
     sides = points[cells[:, [1, 2] if points.shape[1] == 2 else [1, 2, 3]]] - points[cells[:, [0]]]

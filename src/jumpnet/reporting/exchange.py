@@ -1,4 +1,4 @@
-"""Solutions for other programs: VTK for ParaView, tables, NumPy arrays, xarray; nothing is smeared across a jump."""
+"""Solutions for other programs: VTK for ParaView, tables, NumPy arrays, xarray; jumps stay sharp."""
 
 from __future__ import annotations
 

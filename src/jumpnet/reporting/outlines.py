@@ -20,7 +20,8 @@ class Ring:
 
 
 def rings_of(shape: Shape, longest: float) -> tuple[Ring, ...] | None:
-    """The boundary of a plane shape, edges no longer than about `longest`; None where it has to be looked for."""
+    """The boundary of a plane shape, edges no longer than about `longest`; None where only a level function is
+    known."""
     if shape.dim != 2 or shape.clipped:
         return None
     if isinstance(shape, Path):

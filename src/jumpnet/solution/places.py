@@ -64,7 +64,7 @@ class Places:
 
     def flux(self) -> Float[np.ndarray, "n d"]:
         """A grad u."""
-        A = self.solution._tensor(self.piece).value(self.x)
+        A = self.solution.statement.tensor(self.piece).value(self.x)
         return np.einsum("nij,nj->ni", A, self.gradient())
 
     @property

@@ -22,9 +22,9 @@ from jumpnet.solving.verify import Verify
 
 Boundary = Literal["periodic", "linear", "flux", "mixed"]
 
-# Of the square root of a tensor's tolerance: the first tolerance of solutions in space (heuristic).
+# In space, the first tolerance of solutions is this part of the square root of the tensor's tolerance (heuristic).
 AIMED = 0.3
-# The estimate is this many times what the signs of error suggest.
+# Safety factor of the estimate from asymmetry and flux differences (heuristic).
 ROOM = 3.0
 
 
@@ -127,7 +127,8 @@ class _CellProblems:
 def _aims(parts: Partition, goal: float) -> list[float]:
     """Tolerances of solutions that are tried before the goal itself, until the tensor's judged error meets that.
 
-    A tensor's error is the square of the gradients': in space, where digits are dear, half of them are tried first.
+    The error of a tensor is the square of that of gradients: in space, where accuracy is expensive, half of the digits
+    are tried first.
     """
     if parts.dim < 3 or parts.pixel is not None:
         return []
@@ -169,7 +170,7 @@ def tensor_of(solutions: list[Solution], boundary: Boundary = "periodic") -> Eff
         relative = float(np.maximum(relative, solution.estimate / size))  # nan, unknown, stays nan
     found, judged = through.mean(axis=0), None
     if all(solution.representation.elements is not None for solution in solutions):
-        # Means of the flux over the box are as good as the energy: their error is the square of the gradients'.
+        # Means of the flux over the box converge like the energy: with the square of the error of gradients.
         found = np.stack([means(solution)[1] for solution in solutions], axis=1)
         judged = _judged(solutions, np.eye(d), found)
     asymmetry = float(np.abs(found - found.T).max())
@@ -218,7 +219,8 @@ def _judged(solutions: list[Solution], gradients: np.ndarray, tensor: np.ndarray
 
 
 def _is_cell_problem(known: Solution, axis: int) -> bool:
-    """Whether a solution is that of the cell problem along an axis: it rises by the cell's length along it alone."""
+    """Whether a solution is that of the cell problem along an axis: its periodic jump is the length of the cell along
+    that axis and zero along others."""
     problem = known.problem
     if problem is None or problem.mean is None or problem.sources:
         return False

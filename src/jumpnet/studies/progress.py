@@ -1,4 +1,4 @@
-"""Showing how many of many solves are done: a bar with the time left on a terminal, a few plain lines elsewhere."""
+"""The progress of many solves: a bar with the time left on a terminal, a few plain lines elsewhere."""
 
 import time
 from collections.abc import Callable, Iterator

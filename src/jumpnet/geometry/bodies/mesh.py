@@ -82,7 +82,7 @@ class Mesh(Shape):
         return self._kernel.signed_distance(checks.points(x, 3))[0]
 
     def level_near(self, x: ArrayLike, within: float) -> Floats:
-        """The signed distance where it is below `within`; nan farther away, which is found much faster."""
+        """The signed distance where it is below `within`, nan elsewhere; much faster than all distances."""
         return self._kernel.signed_distance(checks.points(x, 3), within)[0]
 
     def normal(self, x: ArrayLike) -> Floats:

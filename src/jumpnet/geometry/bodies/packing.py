@@ -155,7 +155,7 @@ def _first_free(
 
 @dataclass(frozen=True, eq=False)
 class _Room:
-    """Whether body k has room beside those that are placed."""
+    """Whether body k keeps the gap from those that are placed."""
 
     bodies: _Bodies
     places: Floats

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 PARTS = 20_000
-"""Triangles are cut for the search until none is larger than the surface over this, more or less."""
+"""For the search, triangles are divided until none is larger than the surface area over this number, approximately."""
 CANDIDATES = 8
-"""Parts with near midpoints among whose triangles the nearest is sought."""
+"""The number of nearest midpoints whose triangles are examined."""
 CHUNK = 1 << 14
 """Points per batch of the search, which bounds the memory for candidates."""
 

@@ -24,7 +24,7 @@ SUFFIXES = (".stl", ".obj", ".ply")
 MOST_BODIES = 64
 """The most closed surfaces that may touch others: a partition is found by testing their combinations (heuristic)."""
 POINTS = 500
-"""Points of each closed surface by which it is seen whether it touches another one, beside its vertices."""
+"""Sample points of each closed surface, beside its vertices, at which contact with others is tested."""
 TOUCHING = 1e-7
 """Of the size: surfaces nearer than this touch; STL has coordinates of seven digits."""
 SHARP = np.radians(45.0)

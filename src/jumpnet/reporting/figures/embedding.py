@@ -1,4 +1,4 @@
-"""The labels that a network has learnt for the pieces: which of them it takes to be alike."""
+"""The labels that a network has learnt for the pieces."""
 
 from os import PathLike
 

@@ -40,7 +40,7 @@ VERSIONS = ("jax", "numpy", "scipy")  # packages whose versions the page names
 
 @dataclass(frozen=True)
 class Context:
-    """What a page can say beyond the solution: a title, a text, where the solution is stored, how it was made.
+    """What a page shows beyond the solution: a title, a text, where the solution is stored, how it was made.
 
     `quantities` are the numbers that were asked for, by name, each with its error; they come first. `tables` are
     further numbers, by heading: rows of a name and its text. `heat` gives fluxes as heat flow, -A grad u. `picture` and
@@ -169,7 +169,7 @@ def _verdict(report: TrustReport, alarm: str, remedy: str) -> str:
 
 
 def _figures(report: TrustReport) -> str:
-    """The numbers one looks for first."""
+    """The most important numbers."""
     shown = {}
     if math.isfinite(report.estimate):
         shown["estimated L2 error"] = f"{report.estimate:.1e}"
@@ -209,7 +209,7 @@ def _asked(context: Context) -> str:
 
 
 def _solution(solution: Solution, context: Context) -> str:
-    """The map to look around in, other pictures, and the map again as a picture, folded away."""
+    """The interactive map, other pictures, and the map as a still picture, folded away."""
     if solution.partition is None:
         return "<p>The geometry was a callable and could not be stored, so the solution cannot be drawn here.</p>"
     drawn = context.picture or plot_solution(solution)
@@ -225,7 +225,7 @@ def _pictures(solution: Solution, heat: bool = False) -> Iterator[tuple[Figure, 
     known = solution.statement.has_tensors
     in_planes = " (in 3-D: in planes)" if solution.dim > 2 else ""
     lines = f"Lines of the {'heat flow −A∇u' if heat else 'flux A∇u'} over u{in_planes}"
-    beside = decided(solution) is not None and solution.exact is not None  # else it is beside the solution already
+    beside = decided(solution) is not None and solution.exact is not None  # else the first figure has it
     offered = [
         (partial(plot_solution, what="judged"), beside, "The error as judged, without the exact solution"),
         (plot_cuts, solution.dim == 3, "The solution on three planes"),
@@ -256,7 +256,7 @@ def _history(solution: Solution) -> str:
 
 
 def _provenance(solution: Solution, context: Context) -> str:
-    """What made this solution, and how to get it back."""
+    """How the solution was computed, and how to load it."""
     from jumpnet import __version__
 
     shown = {"command": context.command} if context.command else {}
@@ -279,7 +279,7 @@ def _provenance(solution: Solution, context: Context) -> str:
 
 
 def snippet(solution: Solution, saved: str | None) -> str:
-    """Python that loads the solution and asks it something."""
+    """Python code that loads the solution and evaluates it."""
     file = saved or "solution.jumpnet"
     lines = [] if saved else ['# after solution.save("solution.jumpnet") where it was computed']
     lines += ["import jumpnet as jn", "", f"solution = jn.load({file!r})", "print(solution.report())"]

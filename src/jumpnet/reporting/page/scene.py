@@ -1,4 +1,4 @@
-"""What the interactive part of a report knows: values of every piece on a grid, and both sides of every interface.
+"""The data of the interactive part of a report: values of every piece on a grid, and both sides of every interface.
 
 A piece's values reach two grid points beyond its end, by its own smooth continuation, so that a page can interpolate
 inside a piece by cubics up to the interface and never mixes two pieces. Points of interfaces carry the values of both
@@ -68,7 +68,7 @@ def parts_of(solution: Solution) -> tuple[Part, ...]:
 
 
 def quantities_of(parts: tuple[Part, ...]) -> list[dict[str, Any]]:
-    """What the page offers to draw: how each follows from the parts."""
+    """The quantities that the page can draw, and how each follows from the parts."""
     names = [name for names, _ in parts for name in names]
     fluxes = [name for name in flux_names(len(names)) if name in names]
     offered = [{"key": "u", "title": "u", "parts": ["u"], "kind": "plain", "colours": "viridis"}]

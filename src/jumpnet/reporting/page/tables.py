@@ -20,7 +20,7 @@ def residuals(report: TrustReport) -> str:
 
 
 def seeds(report: TrustReport) -> str:
-    """How the seeds came out, where there were several: one seed proves little."""
+    """The results of several seeds, if there were several."""
     if not report.seeds:
         return ""
     estimated = any(not math.isnan(seed.estimate) for seed in report.seeds)
@@ -55,7 +55,7 @@ def tables(tables: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def _sentences(rows: Mapping[str, str]) -> str:
-    """Names and what is said of them: wrapped where there is no room, in their own lines where there are several."""
+    """A table of names and texts; texts of several lines keep their lines."""
     body = "".join(
         f"<tr><td>{escape(name)}</td><td>{f'<pre>{escape(text)}</pre>' if chr(10) in text else escape(text)}</td></tr>"
         for name, text in rows.items()

@@ -21,7 +21,7 @@ Part = tuple[tuple[str, ...], Callable[[np.ndarray, np.ndarray], np.ndarray]]
 
 
 class Values:
-    """Parts of a solution evaluated where asked, with the ranges of what lies inside the domain."""
+    """Parts of a solution, evaluated at given points; keeps the ranges of the values inside the domain."""
 
     def __init__(self, solution: Solution, parts: tuple[Part, ...], offered: list[dict[str, Any]]) -> None:
         self.dim, self.parts, self.offered, self.partition = solution.dim, parts, offered, solution.partition

@@ -36,7 +36,7 @@ def sweep(
 ) -> Sweep:
     """Solve a family of problems for many values of its parameters; a table of quantities with errors comes back.
 
-    A worker that is killed costs its task some time; the table is the same, bit for bit.
+    If a worker is killed its task is repeated; the table is the same, bit for bit.
 
     Args:
         problem: A function of the parameters that returns a `Problem`, a `Problem` whose formulas use `constants`, or
@@ -46,9 +46,9 @@ def sweep(
             piece), ("flux", part or (a, b)), ("value", point); of a file they are its own unless given. Those that are
             not functions have errors: judged where the solution was (`verify=True` for always), else from its estimate
             if they can.
-        samples: So many points of a low-discrepancy sequence (Sobol's) in the spans, in place of all combinations.
-        seed: What shifts the sequence, and that of the solves.
-        workers: The number of processes (None: one on each core). Functions are sent to them by name, so they belong
+        samples: The number of points of a low-discrepancy (Sobol) sequence in the spans, in place of all combinations.
+        seed: What shifts the sequence, and that of the solves. workers: The number of processes (None: one on each
+        core). Functions are sent to them by name, so they belong
             into a module or behind `if __name__ == "__main__"`.
         cluster: The address of a dask.distributed scheduler, in place of processes.
         store: A directory that keeps each result: the same call goes on where it was interrupted.

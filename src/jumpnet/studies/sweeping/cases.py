@@ -29,13 +29,13 @@ class Case:
     run: str = ""
 
 
-# In a worker: the family of the sweep it works for, as its first case brought it. Later cases come as new copies of the
-# family, which would have to survey their geometry again.
+# In a worker: the family of its sweep, from the first case. Later cases bring new copies of the family, whose geometry
+# would have to be surveyed again.
 _families: dict[str, Family] = {}
 
 
 def _known(case: Case) -> Family:
-    """The family of a case, the one that this process has by now."""
+    """The family of a case, from the cache of this process."""
     if case.run not in _families:
         _families.clear()
         _families[case.run] = case.family
@@ -77,7 +77,7 @@ class Store:
 
     def _path(self, case: Case) -> Path:
         name = digest(repr(sorted(case.values.items())))
-        return self.folder / name[:2] / f"{name}.json"  # some hundred folders: looking into one takes no time
+        return self.folder / name[:2] / f"{name}.json"  # 256 folders: each stays small
 
 
 def _is_record(found: Any) -> bool:

@@ -14,9 +14,9 @@ from jumpnet.errors import ModelError
 from jumpnet.guard.text import shorten
 from jumpnet.studies.family import checked_values
 
-# A span whose ends differ by this factor or more is meant logarithmically.
+# A span whose ends differ by this factor or more is logarithmic by default.
 WIDE = 100.0
-# More solves than this are a mistake (of grids in many parameters).
+# More solves than this are refused as a mistake, such as a grid in many parameters.
 MOST = 1_000_000
 
 
