@@ -48,10 +48,10 @@ def fem(
     """Solve a problem in 2-D or 3-D by continuous finite elements on a mesh that follows its interfaces.
 
     `order` is the degree of the elements, `size` their diameter (by default a fifteenth of the domain's longest side);
-    instead of it, `unknowns` asks for about so many. What comes back answers like the solution of `solve`, and is saved
-    like it; reading it needs no NGSolve. Level sets and other shapes that OpenCASCADE does not know are refused;
-    `fitted=False` solves with them, for two pieces in a rectangle, by linear elements that the interface cuts (`order`
-    is 1 then); that cannot be saved. Needs NGSolve, and ngsxfem for the latter (`pip install 'jumpnet[fem]'`).
+    `unknowns` gives the approximate number of unknowns instead. What comes back answers like the solution of `solve`,
+    and is saved like it; reading it needs no NGSolve. Level sets and other shapes that OpenCASCADE does not know are
+    refused; `fitted=False` solves with them, for two pieces in a rectangle, by linear elements that the interface cuts
+    (`order` is 1 then); that cannot be saved. Needs NGSolve, and ngsxfem for the latter (`pip install 'jumpnet[fem]'`).
     """
     if not isinstance(problem, Problem):
         raise ModelError(f"fem needs a jn.Problem, not {type(problem).__name__}; see jn.Problem(...).")
@@ -80,7 +80,7 @@ def fem(
 
 
 def check_covered(problem: Problem) -> None:
-    """ModelError for what these elements do not have."""
+    """Raises ModelError for problems that these elements cannot solve."""
     without = {
         "contact resistances": any(not is_zero(jump.R) for jump in problem.jumps.values()),
         "partition coefficients": problem.partitioned,

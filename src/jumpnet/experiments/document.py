@@ -1,4 +1,4 @@
-"""The page about a run: every row beside the paper's, by setting; generated, never edited."""
+"""Generates the page about a run: every row beside the paper's, by setting."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from jumpnet.experiments.summary import Summary
 from jumpnet.experiments.tables import NAMES, NETWORKS, experiment
 from jumpnet.experiments.trial import HYPERCUBE, Setting
 
-# What a row's error may be, in terms of the paper's: 3 is what other random numbers may make of the same method.
+# The accepted ratio of a row's error to the paper's: other random numbers alone may change an error by 3.
 ALLOWED: dict[Setting, float] = {"default": 1.0, "faithful": 3.0}
 # What a quick run makes of rows: nothing of the paper's is beside them.
 UNPUBLISHED = {"published": False, "l2": None, "linf": None}
@@ -127,7 +127,7 @@ def _trials(summaries: Iterable[Summary]) -> str:
 
 
 def _verdict(summaries: Sequence[Summary], setting: Setting) -> str:
-    """Which rows miss the mark, and what became of those that failed in the paper."""
+    """Rows above the accepted ratio, and the results of rows that failed in the paper."""
     mine = [s for s in _networks(summaries, setting) if s.row.table in NAMES]
     if not mine:
         return ""

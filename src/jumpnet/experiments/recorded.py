@@ -1,4 +1,4 @@
-"""The trials that come with the package, so that its page about the paper can be written without computing for hours.
+"""Recorded trials, shipped with the package, from which the page about the paper is written without hours of computing.
 
 `recorded/` has a file for each experiment and in it one JSON object per line: a row in one setting, with the results
 of its trials. What all trials of a row share is written once (`same`), the rest as columns (`each`); numbers have six

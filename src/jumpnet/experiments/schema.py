@@ -1,4 +1,4 @@
-"""What a trial's record may hold, checked before anything is computed or written from it: anybody may have made it."""
+"""The fields of a trial's record, checked before use, as the file may come from anywhere."""
 
 import re
 from typing import Any

@@ -86,7 +86,7 @@ class Row:
         return f"{self.problem}[{self.pieces}]" if self.problem in CHAINS else self.problem
 
     def _words(self) -> Iterator[str]:
-        """The model and what tells it from the others."""
+        """The model and its label."""
         yield self.method
         if self.dim is not None:
             yield f"D={self.dim}"

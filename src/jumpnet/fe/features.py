@@ -104,7 +104,7 @@ def located(field: Field, x: Float[np.ndarray, "n d"], piece: Int[np.ndarray, " 
 
 
 def _within(xi: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-    """Points of the reference simplex near points beyond it: polynomials are not to be trusted far outside."""
+    """Points moved into the reference simplex: polynomials extrapolate badly."""
     inside = np.maximum(xi, 0.0)
     return inside / np.maximum(inside.sum(axis=1, keepdims=True), 1.0)
 

@@ -18,9 +18,9 @@ from jumpnet.errors import GeometryError
 from jumpnet.fe.simplex import Lagrange, face_points, gauss, lagrange
 from jumpnet.fe.small import determinant, inverse
 
-FACTOR = 0.2  # by which graded elements shrink towards a vertex: between the best in theory, 0.15, and a half
+FACTOR = 0.2  # grading factor towards a vertex: between the theoretical optimum, 0.15, and bisection
 
-STRAIGHT = 1e-13  # of its size: an element that is off by no more is straight
+STRAIGHT = 1e-13  # relative to its size: elements with smaller deviations are straight
 END = 1e-6  # of a face: nearer to its end no vertex is put
 
 # The children of a simplex cut at the middles of its edges, as pairs of vertices; (k, k) is the vertex k itself.
@@ -134,7 +134,7 @@ class Mesh:
 
     @cached_property
     def kept(self) -> dict[Any, Any]:
-        """What others have found out about this mesh, by their own keys, and would take long to find again."""
+        """A cache for quantities derived from this mesh, by the keys of those who compute them."""
         return {}
 
     # --- maps ---------------------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ class Mesh:
     # --- refinement ---------------------------------------------------------------------------------------------
 
     def as_origin(self) -> "Mesh":
-        """The same mesh; those that are made of it know which of its elements theirs come from."""
+        """The same mesh as the origin of refined ones, whose elements refer to those of this one."""
         corners = np.tile(np.eye(self.dim + 1), (len(self), 1, 1))
         return replace(self, origin=Origin(self, np.arange(len(self)), corners))
 
@@ -447,7 +447,7 @@ def turned(
     dim: int,
     order: int,
 ) -> Float[np.ndarray, "m nodes k"]:
-    """Values at the nodes of elements as they stand once the vertices of each element do in rising order."""
+    """Values at the nodes of elements after the vertices of each element have been sorted."""
     basis = lagrange(dim, order)
     turn = np.argsort(same[elements], axis=1, kind="stable")
     found = np.empty_like(values)

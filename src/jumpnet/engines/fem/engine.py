@@ -29,7 +29,7 @@ MOST_SPACES = 12
 
 @dataclass(frozen=True)
 class FemEngine:
-    """Finite elements on meshes made by the program; label volumes as they are, on their voxels."""
+    """Finite elements on generated meshes; finite volumes on the voxels of label volumes."""
 
     options: FEM = field(default_factory=FEM)
 

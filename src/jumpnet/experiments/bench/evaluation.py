@@ -1,4 +1,4 @@
-"""What a trained solution costs to look at: many values, gradients and a whole map, beside a matrix product."""
+"""The cost of evaluating a trained solution: values, gradients and a map, compared with a matrix product."""
 
 import warnings
 from collections.abc import Callable, Iterator

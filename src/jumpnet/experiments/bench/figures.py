@@ -89,7 +89,7 @@ def _growth(table: Table, series: Sequence[tuple[str, str, list[Row]]]) -> Figur
 
 
 def ratios(table: Table) -> Figure | None:
-    """How many times longer the other way takes, as bars."""
+    """Ratios of times as bars."""
     bars = [
         (f"{row.get('problem') or row.get('pieces')}, {name}", row[name])
         for row in table.rows

@@ -1,4 +1,4 @@
-"""Other people's ways to the same numbers: scripts in benchmarks/peers, each run in a process of its own."""
+"""Other programs for the same problems: scripts in benchmarks/peers, each run in its own process."""
 
 import json
 import os

@@ -18,7 +18,7 @@ BUSY = 1.5  # load average above which other programs take part of what is measu
 def side_by_side(*calls: Callable[[], object], repeats: int) -> list[float]:
     """Median milliseconds of each call, after one of each that is not counted.
 
-    The calls take turns, so that whatever else the machine does meets all of them alike.
+    The calls take turns, so that other load on the machine affects all of them equally.
     """
     times: list[list[float]] = [[] for _ in calls]
     for count in range(repeats + 1):

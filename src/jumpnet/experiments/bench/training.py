@@ -1,4 +1,5 @@
-"""Training to the paper's error: ours, the afternoon's, and finite elements; and the error against time on the way."""
+"""Training to the paper's error: this package, a simple script (an afternoon's work), and finite elements; and the
+error against time."""
 
 import math
 import statistics

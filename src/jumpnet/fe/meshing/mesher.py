@@ -1,4 +1,4 @@
-"""Meshes made in a child process, so that a crash or a hang of the mesher costs one sentence and not the program.
+"""Meshes made in a child process, so that a crash or a hang of the mesher becomes an error message.
 
 The child is started with the first mesh and kept for those that follow. Shapes go to the child and arrays come back;
 functions that a user wrote are never called there.
