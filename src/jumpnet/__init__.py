@@ -15,7 +15,10 @@ else:
         public = import_module("jumpnet._public")
         if name == "__all__" or name in public.__all__:
             return getattr(public, name)
-        instead = NEAR.get(name)
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, public.__all__, n=1, cutoff=0.75) if name[0] != "_" else []
+        instead = NEAR.get(name) or "".join(f"jn.{one}" for one in near)
         hint = f"; {instead} is meant, perhaps" if instead else ""
         raise AttributeError(f"module 'jumpnet' has no attribute {name!r}{hint}")
 

@@ -72,6 +72,10 @@ def test_names_that_people_look_for_are_answered(wall: tuple[ProblemFile, jn.Sol
         wall[1].gradient  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(AttributeError, match=r"'Circle'; jn\.Disk is meant, perhaps"):
         jn.Circle  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(AttributeError, match=r"'histroy'; history is meant, perhaps"):
+        wall[1].histroy  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(AttributeError, match=r"'Dirichlett'; jn\.Dirichlet is meant, perhaps"):
+        jn.Dirichlett  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
     assert not hasattr(jn, "nothing") and not hasattr(wall[1], "nothing")
 
 

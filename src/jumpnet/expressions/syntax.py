@@ -23,6 +23,8 @@ from jumpnet.guard.text import shorten
 MAX_LENGTH = 10_000  # characters of a formula
 MAX_DEPTH = 150  # nesting; Python's recursion limit is 1,000 and each level costs up to three frames
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(e[-+]?\d+)?")  # "0,5" where "0.5" is meant, to say so
+# A number and what looks like a unit: "5 mm", "10 W/(m K)", "20 °C", "1%".
+WITH_UNIT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµμΩ°%][A-Za-z]*)[\w\s/*^().·²³⁻-]*")
 MAX_EXPONENT = 100  # larger powers overflow float64 for all but a narrow range of arguments
 MAX_BITS = 1_000  # of an integer: more would not fit a float64
 EXACT_BITS = 64  # longer ones are decimals: sympy would expand 2**(9**99 + x1)
@@ -113,6 +115,9 @@ class Builder:
             self.fail("it is empty; a formula such as 'x1**2 + 1' is wanted.")
         if len(self.text) > MAX_LENGTH:
             self.fail(f"it has {len(self.text)} characters; at most {MAX_LENGTH} are read, use a callable instead.")
+        unit = WITH_UNIT.fullmatch(self.text.strip())
+        if unit and unit[2] not in (*self.names, *FUNCTION_NAMES):
+            self.fail(f"numbers stand without units; convert all data to units that fit, and write {unit[1]}.")
         if not self.text.isascii():
             odd = next(c for c in self.text if not c.isascii())
             self.fail(f"the character {odd!r} is not ASCII; write names and operators in plain letters.")

@@ -47,6 +47,8 @@ def probe_points(builder: Builder, parts: Partition, entry: Probe, key: str) -> 
     if entry.line is not None:
         start = scope.point(entry.line.start, f"{key}.line.start")
         end = scope.point(entry.line.end, f"{key}.line.end")
+        if start == end:
+            raise ProblemError(f"{key}.line begins and ends at {start}; give two points, or `points`.")
         x = np.linspace(np.array(start), np.array(end), entry.line.count)
     else:
         x = np.array([scope.point(p, f"{key}.points[{k}]") for k, p in enumerate(entry.points or [])])

@@ -56,6 +56,8 @@ def _sentence(error: ErrorDetails, document: dict[str, Any]) -> str:
         return f"{key} is {given}; {context['error']}."
     if kind == "literal_error":
         return f"{key} is {given}; one of {context['expected']} is wanted."
+    if kind == "list_type" and isinstance(error["input"], dict):
+        return f"{key} is one table; there may be several, each under [[{key}]]."
     wanted = WANTED.get(kind)
     return f"{key} is {given}; {wanted.format(**context) if wanted else error['msg']}."
 

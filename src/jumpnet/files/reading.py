@@ -23,6 +23,13 @@ _PART = r"(?:[A-Za-z0-9_-]++|\"[^\"\n]*+\"|'[^'\n]*+')"
 _LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_NESTED}}}")
 
 
+def _line(text: str, problem: str) -> str:
+    """The line that the parser complains about."""
+    found, lines = re.search(r"at line (\d+)", problem), text.splitlines()
+    number = int(found[1]) if found else 0
+    return f": {shorten(lines[number - 1].strip())}" if 0 < number <= len(lines) else ""
+
+
 def parse(text: str) -> File:
     """The tables of a problem file; ProblemError in one sentence that names the key."""
     if len(text) > LARGEST_FILE:
@@ -33,7 +40,8 @@ def parse(text: str) -> File:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         raise ProblemError(
-            f"the file is not TOML: {one_line(problem, 300).rstrip('.')}; keys are written as name = value."
+            f"the file is not TOML: {one_line(problem, 300).rstrip('.')}{_line(text, str(problem))}; keys are "
+            'written as name = value, texts in quotes: name = "text".'
         ) from None
     except (RecursionError, ValueError):  # brackets in brackets, integers of thousands of digits
         raise ProblemError(

@@ -68,6 +68,8 @@ def _vector(value: Any) -> list[float | str]:
 def _matrix(value: Any) -> list[list[float | str]]:
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_COORDINATES:
         raise ValueError("a matrix as a list of rows is wanted, e.g. [[2.0, 0.5], [0.5, 1.0]]")
+    if not all(isinstance(row, list) for row in value):
+        raise ValueError("a matrix as a list of rows is wanted, e.g. [[2.0, 0.5], [0.5, 1.0]]")
     rows = [_vector(row) for row in value]
     if any(len(row) != len(rows) for row in rows):
         raise ValueError("a square matrix is wanted, as many rows as columns, e.g. [[2.0, 0.5], [0.5, 1.0]]")
@@ -102,7 +104,7 @@ def at(key: str) -> Any:
         with budget.key(key):
             yield
     except JumpnetError as problem:
-        message = str(problem)
+        message = str(problem).replace("a formula, a callable or a ", "a formula or a ")  # files have no callables
         raise type(problem)(message if key in message else f"{key}: {message}") from None
 
 
@@ -171,7 +173,7 @@ class Scope:
 
     def tensor(self, source: float | str | list[list[float | str]], key: str) -> TensorField:
         """A matrix function of the coordinates."""
-        with budget.key(key):
+        with at(key):
             if isinstance(source, list):
                 plain: Any = [[self._plain(entry, key) for entry in row] for row in source]
             else:

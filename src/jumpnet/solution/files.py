@@ -49,7 +49,9 @@ def read(path: str | PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str
         raise SolutionError(f"there is no file {str(path)!r}; give the path of a saved {called}.") from None
     except (SafetensorError, OSError, *NONSENSE) as problem:  # also of numbers that NumPy does not have, as float8
         reason = one_line(getattr(problem, "strerror", None) or problem, 200)
-        raise SolutionError(f"{str(path)!r} cannot be read as a saved {called} ({reason}).") from None
+        raise SolutionError(
+            f"{str(path)!r} cannot be read as a saved {called} ({reason}); give a file that was saved as one."
+        ) from None
     if text is None:
         raise SolutionError(f"{str(path)!r} is not a jumpnet {called}; give the path of one.")
     try:

@@ -42,6 +42,8 @@ def along(solution: Solution, start: ArrayLike, end: ArrayLike, count: int = 101
     for name, point in zip(("start", "end"), ends, strict=True):
         if point.shape != (solution.dim,) or not np.isfinite(point).all():
             raise SolutionError(f"{name} is {point.tolist()}; give the {solution.dim} coordinates of a point.")
+    if (ends[0] == ends[1]).all():
+        raise SolutionError(f"start and end are both {ends[0].tolist()}; give two points.")
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2:
         raise SolutionError(f"count is {count!r}; give a whole number of points, at least 2.")
     x = np.linspace(ends[0], ends[1], int(count))

@@ -6,6 +6,7 @@ a0 = 1, a derivative a1 = e_i, and a one-sided value is a site whose cell is cho
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -413,7 +414,8 @@ class Solution:
 
         def __getattr__(self, name: str) -> Any:
             """What is meant by a name that is none here."""
-            hint = f"; {NEAR[name]} is meant, perhaps" if name in NEAR else ""
+            near = NEAR.get(name) or next(iter(get_close_matches(name, dir(self), n=1, cutoff=0.75)), "")
+            hint = f"; {near} is meant, perhaps" if near and name[0] != "_" else ""
             raise AttributeError(f"a Solution has no attribute {name!r}{hint}")
 
     def __repr__(self) -> str:

@@ -91,6 +91,8 @@ class Statement:
         cell = labels_of(self.known_partition, points)
         outside = cell < 0
         if outside.any():
+            if not np.isfinite(points[outside]).all():
+                raise SolutionError("some of the points are not finite; leave them out.")
             raise SolutionError(
                 f"{int(outside.sum())} of {len(points)} points lie outside the domain, e.g. "
                 f"{points[outside][0].tolist()}; leave them out, or name the piece to extend: solution(x, piece=0)."

@@ -44,8 +44,9 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
     """Write a solution to one file, atomically."""
     arrays = {"theta": solution.theta} | {f"history.{name}": getattr(solution.history, name) for name in COLUMNS}
     network, more = store_elements(solution.network) or (network_spec(solution.network), {})
+    path = file_path(path)
     try:
-        write(file_path(path), SOLUTION, _header(solution, network), arrays | more)
+        write(path, SOLUTION, _header(solution, network), arrays | more)
     except (OSError, ValueError) as problem:  # ValueError: no name, or a null character in it
         reason = getattr(problem, "strerror", None) or problem
         raise SolutionError(

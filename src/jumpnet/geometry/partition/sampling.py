@@ -11,7 +11,7 @@ from jumpnet.errors import GeometryError
 from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.partition.interface_detection import Walls
 from jumpnet.geometry.partition.labels import Labeller
-from jumpnet.geometry.partition.validity import probe
+from jumpnet.geometry.partition.validity import extents, probe
 from jumpnet.geometry.randomness import Stream
 
 STEP = 1e-8
@@ -30,7 +30,10 @@ def check_rest(labeller: Labeller) -> None:
     for n in (1 << 10, 1 << 13, DENSE):
         if np.any(labeller(probe(labeller.domain.bounds, n)) == 0):
             return
-    raise GeometryError("the pieces fill the whole domain and leave nothing for piece 0; leave one of them out.")
+    units = next(filter(None, (extents(piece, labeller.domain) for piece in labeller.pieces)), "")
+    raise GeometryError(
+        f"the pieces fill the whole domain and leave nothing for piece 0; leave one of them out.{units}"
+    )
 
 
 def _rest(volumes: list[float | None]) -> float:

@@ -14,6 +14,8 @@ from jumpnet.geometry.shape import Shape
 
 MARGIN = 1e-9
 """Pieces may overlap, or leave the domain, by this fraction of the domain's size: rounding, not a mistake."""
+MUCH_LARGER = 3.0
+"""Pieces that are so many times as large as the domain, along every axis, are perhaps in another unit."""
 
 
 def check_shapes(domain: object, pieces: Sequence[object]) -> None:
@@ -47,6 +49,14 @@ def interior(shape: Shape, box: Bounds, also: Shape | None, size: float) -> Floa
         if len(x):
             return x
     return np.empty((0, shape.dim))
+
+
+def extents(piece: Shape, domain: Shape) -> str:
+    """A question about units, for the end of a sentence, where a piece is much larger than the domain."""
+    reach, room = (shape.bounds[1] - shape.bounds[0] for shape in (piece, domain))
+    if not np.all(np.isfinite(reach)) or np.any(reach < MUCH_LARGER * room):
+        return ""
+    return f" It is {np.min(reach / room):.3g} times as large as the domain: are both in the same unit (scale)?"
 
 
 def check_layout(domain: Shape, pieces: Sequence[Shape]) -> None:
@@ -96,6 +106,7 @@ def _check_piece(domain: Shape, k: int, piece: Shape) -> Floats:
         raise GeometryError(
             f"piece {k} leaves the domain at {outside.sum()} of {len(x)} probe points, "
             f"e.g. {show(x[outside][0])}; a piece must lie inside: cut it off with `piece & domain`."
+            + extents(piece, domain)
         )
     return x
 
