@@ -47,8 +47,8 @@ def sweep(
             not functions have errors: judged where the solution was (`verify=True` for always), else from its estimate
             if they can.
         samples: The number of points of a low-discrepancy (Sobol) sequence in the spans, in place of all combinations.
-        seed: What shifts the sequence, and that of the solves. workers: The number of processes (None: one on each
-        core). Functions are sent to them by name, so they belong
+        seed: The shift of the sequence, and the seed of the solves.
+        workers: The number of processes (None: one on each core). Functions are sent to them by name, so they belong
             into a module or behind `if __name__ == "__main__"`.
         cluster: The address of a dask.distributed scheduler, in place of processes.
         store: A directory that keeps each result: the same call goes on where it was interrupted.
