@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,9 +22,9 @@ from jumpnet.solving.verify import Verify
 
 Boundary = Literal["periodic", "linear", "flux", "mixed"]
 
-# In space, the first tolerance of solutions is this part of the square root of the tensor's tolerance (heuristic).
+# Of the square root of a tensor's tolerance: the first tolerance of solutions in space (heuristic).
 AIMED = 0.3
-# Safety factor of the estimate from asymmetry and flux differences (heuristic).
+# The estimate is this many times what the signs of error suggest.
 ROOM = 3.0
 
 
@@ -84,51 +84,41 @@ def effective_tensor(
     if boundary not in CONDITIONS:
         raise ProblemError(f'boundary is {boundary!r}; choose "periodic", "linear", "flux" or "mixed".')
     goal = (1e-6 if parts.pixel is None else 1e-3) if tol is None else tol
-    stated = {"A": A, "jumps": jumps, "div_A": div_A, "constants": constants}
-    problems = _CellProblems(boundary, stated, {"seed": seed, "time_limit": time_limit, "progress": progress}, known)
+
+    def solved(parts: Partition, verify: Verify, tol: float, method: Method) -> list[Solution]:
+        found = []
+        for axis in range(parts.dim):
+            conditions = _conditions(parts, axis, boundary)
+            mean = 0.0 if boundary == "flux" else None
+            problem = Problem(parts, A, boundary=conditions, jumps=jumps, div_A=div_A, constants=constants, mean=mean)
+            if axis == 0:
+                _check_jumps(problem)
+            if verify and known is not None and boundary == "periodic" and _is_cell_problem(known, axis):
+                found.append(known)
+            else:
+                options: dict[str, Any] = {"tol": tol, "seed": seed, "method": method, "verify": verify}
+                options["time_limit"] = time_limit
+                found.append(solve(problem, progress=progress, **options))
+        return found
+
     result = None
     for aimed in _aims(parts, goal):  # elements, whose means are judged
         with suppress(JumpnetError):
-            result = problems.tensor(parts, "auto", aimed, "fem" if method == "auto" else method)
+            result = tensor_of(solved(parts, "auto", aimed, "fem" if method == "auto" else method), boundary)
         if result is not None and result.estimate <= goal * float(np.abs(result.tensor).max()):
             break
     else:
-        result = problems.tensor(parts, "auto", goal, method)
+        result = tensor_of(solved(parts, "auto", goal, method), boundary)
     if not resolution:
         return result
-    coarse = problems.tensor(parts.coarsened(), False, goal, method)
+    coarse = tensor_of(solved(parts.coarsened(), False, goal, method), boundary)
     return replace(result, resolution=float(np.abs(result.tensor - coarse.tensor).max()))
-
-
-@dataclass(frozen=True, eq=False)
-class _CellProblems:
-    """The problems of all directions: what they state, and the options of their solves."""
-
-    boundary: Boundary
-    stated: dict[str, Any]
-    options: dict[str, Any]
-    known: Solution | None
-
-    def tensor(self, parts: Partition, verify: Verify, tol: float, method: Method) -> EffectiveTensor:
-        """The tensor of a partition, whose cell problems are solved to a tolerance."""
-        found, mean = [], 0.0 if self.boundary == "flux" else None
-        for axis in range(parts.dim):
-            problem = Problem(parts, boundary=_conditions(parts, axis, self.boundary), mean=mean, **self.stated)
-            if axis == 0:
-                _check_jumps(problem)
-            known = self.known if verify and self.boundary == "periodic" else None
-            if known is not None and _is_cell_problem(known, axis):
-                found.append(known)
-            else:
-                found.append(solve(problem, tol=tol, method=method, verify=verify, **self.options))
-        return tensor_of(found, self.boundary)
 
 
 def _aims(parts: Partition, goal: float) -> list[float]:
     """Tolerances of solutions that are tried before the goal itself, until the tensor's judged error meets that.
 
-    The error of a tensor is the square of that of gradients: in space, where accuracy is expensive, half of the digits
-    are tried first.
+    A tensor's error is the square of the gradients': in space, where digits are dear, half of them are tried first.
     """
     if parts.dim < 3 or parts.pixel is not None:
         return []
@@ -170,7 +160,7 @@ def tensor_of(solutions: list[Solution], boundary: Boundary = "periodic") -> Eff
         relative = float(np.maximum(relative, solution.estimate / size))  # nan, unknown, stays nan
     found, judged = through.mean(axis=0), None
     if all(solution.representation.elements is not None for solution in solutions):
-        # Means of the flux over the box converge like the energy: with the square of the error of gradients.
+        # Means of the flux over the box are as good as the energy: their error is the square of the gradients'.
         found = np.stack([means(solution)[1] for solution in solutions], axis=1)
         judged = _judged(solutions, np.eye(d), found)
     asymmetry = float(np.abs(found - found.T).max())
@@ -219,8 +209,7 @@ def _judged(solutions: list[Solution], gradients: np.ndarray, tensor: np.ndarray
 
 
 def _is_cell_problem(known: Solution, axis: int) -> bool:
-    """Whether a solution is that of the cell problem along an axis: its periodic jump is the length of the cell along
-    that axis and zero along others."""
+    """Whether a solution is that of the cell problem along an axis: it rises by the cell's length along it alone."""
     problem = known.problem
     if problem is None or problem.mean is None or problem.sources:
         return False
