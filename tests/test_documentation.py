@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import jumpnet as jn
-from jumpnet.files.problemfile import read_as_file
+from jumpnet.files.opening import read_as_file
 
 ROOT = Path(__file__).resolve().parents[1]
 

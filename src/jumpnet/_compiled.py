@@ -21,7 +21,7 @@ from typing import Any
 from jumpnet.guard.writing import write_atomically
 
 DIGEST = 32  # bytes of a SHA-256
-OFF = ("", "0", "no", "off", "none")
+OFF = ("", "0", "no", "off", "none")  # values of the environment variable that switch the cache off
 
 
 @contextmanager

@@ -408,7 +408,8 @@ def test_charts_by_name_and_by_list() -> None:
 
 
 def test_values_alone_are_those_of_the_jet():
-    from jumpnet.charts.atlas import Affine, Atlas, Box, Pole, Slit, Slots
+    from jumpnet.charts.atlas import Atlas, Slots
+    from jumpnet.charts.chart import Affine, Box, Pole, Slit
 
     rng = np.random.default_rng(3)
     x, cell = rng.uniform(-1, 1, (50, 2)), rng.integers(0, 3, 50).astype(np.int32)

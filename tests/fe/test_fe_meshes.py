@@ -10,7 +10,7 @@ import jumpnet as jn
 from jumpnet.errors import GeometryError
 from jumpnet.fe.field import Locator
 from jumpnet.fe.mesh import on_faces
-from jumpnet.fe.meshing import making, mesher
+from jumpnet.fe.meshing import generation, mesher
 from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.fe.meshing.proximity import narrow
 
@@ -104,5 +104,5 @@ def test_the_mesher_imports_nothing_from_the_folder_it_is_started_in(tmp_path, m
 
 
 def test_shapes_with_functions_of_a_user_are_meshed_here(monkeypatch):
-    monkeypatch.setattr(making, "of_solids", lambda *given: given)
+    monkeypatch.setattr(generation, "of_solids", lambda *given: given)
     assert mesher.apart("of_solids", lambda t: t, 0.1)[1] == 0.1

@@ -8,7 +8,7 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.files.explaining import explained
-from jumpnet.files.problemfile import read_as_file
+from jumpnet.files.opening import read_as_file
 
 # k(T) = 1 + u: (1 + u)^2 is linear (Kirchhoff), here from 4 at the left to 1 at the right.
 SLAB = """

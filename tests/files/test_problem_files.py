@@ -9,8 +9,8 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.files.explaining import explained
+from jumpnet.files.opening import read_as_file
 from jumpnet.files.outputs import probed
-from jumpnet.files.problemfile import read_as_file
 from jumpnet.files.schema import json_schema
 
 FILE = """

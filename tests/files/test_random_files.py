@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import jumpnet as jn
 from jumpnet.files.explaining import explained
-from jumpnet.files.problemfile import read_as_file
+from jumpnet.files.opening import read_as_file
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 PATIENCE = 10.0  # seconds for one file

@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import jumpnet as jn
-from jumpnet.files.problemfile import read_as_file
+from jumpnet.files.opening import read_as_file
 from jumpnet.files.schema import File, json_schema, schema_text
 from jumpnet.files.starting import DATA, KINDS, started
 

@@ -3,7 +3,7 @@
 import pytest
 
 import jumpnet as jn
-from jumpnet.files.problemfile import read_as_file
+from jumpnet.files.opening import read_as_file
 
 FILE = """
 [constants]

@@ -23,7 +23,7 @@ from safetensors.numpy import load, save
 
 import jumpnet as jn
 from jumpnet.expressions import Expression
-from jumpnet.files.problemfile import read_as_file
+from jumpnet.files.opening import read_as_file
 from jumpnet.guard.budget import bounded
 
 HERE = Path(__file__).parent

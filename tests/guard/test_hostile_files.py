@@ -22,7 +22,7 @@ from safetensors.numpy import load_file, save_file
 import jumpnet as jn
 from jumpnet.experiments.schema import checked
 from jumpnet.expressions import Expression
-from jumpnet.files.problemfile import read_as_file
+from jumpnet.files.opening import read_as_file
 from jumpnet.guard import budget as budget_module
 from jumpnet.guard.budget import Budget, bounded
 from jumpnet.guard.text import clean, shorten, spreadsheet

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
+from jumpnet.files.opening import read_as_file
 from jumpnet.files.outputs import described, probed, results, shown_quantities, tables
-from jumpnet.files.problemfile import ProblemFile, read_as_file
+from jumpnet.files.problemfile import ProblemFile
 from jumpnet.reporting import Context, plot_domain, plot_solution, plot_streamlines
 from jumpnet.reporting.page.page import page
 from jumpnet.solution.advice import advice, spoken

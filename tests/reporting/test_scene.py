@@ -11,7 +11,8 @@ import pytest
 import jumpnet as jn
 from jumpnet.reporting.curves import interface_curves
 from jumpnet.reporting.grid import make_grid, planes
-from jumpnet.reporting.page.scene import cubic, scene
+from jumpnet.reporting.page.scene import scene
+from jumpnet.reporting.page.values import cubic
 
 
 @cache

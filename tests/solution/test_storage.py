@@ -19,7 +19,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import jumpnet as jn
-from jumpnet.engines.fem.answers import as_solution
+from jumpnet.engines.fem.solutions import finite_element_solution
 from jumpnet.fe.features import FieldFunction
 from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import from_corners
@@ -410,7 +410,7 @@ def plane() -> jn.Solution:
     values = np.random.default_rng(0).normal(size=(18, 6))
     field = Field(from_corners(elements, piece, nodes, 3), 2, values)
     done = Diagnostics(Status.CONVERGED, "finite elements", 0.0, 0.1, mesh=MeshSize(36, 18, 2))
-    return as_solution(problem, [FieldFunction(field, p, 2) for p in range(2)], done)
+    return finite_element_solution(problem, [FieldFunction(field, p, 2) for p in range(2)], done)
 
 
 def assert_the_same(again: jn.Solution, solution: jn.Solution, on: np.ndarray) -> None:

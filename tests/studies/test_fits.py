@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.files.problemfile import read_as_file
+from jumpnet.files.opening import read_as_file
 
 ENDS = {"left": jn.Dirichlet(0), "right": jn.Dirichlet(1)}
 TRUTH = {"k": 3.0, "R": 0.2, "at": 0.91}

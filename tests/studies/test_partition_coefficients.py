@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.files.problemfile import read_as_file
+from jumpnet.files.opening import read_as_file
 
 LAYERS = jn.Partition(jn.Interval(0, 3), [jn.Interval(1, 3)])
 

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.files.problemfile import read_as_file
-from jumpnet.studies import running, sweeps
-from jumpnet.studies.sweeps import Case, solved
+from jumpnet.files.opening import read_as_file
+from jumpnet.studies import running
+from jumpnet.studies.sweeping import call as sweeps
+from jumpnet.studies.sweeping.cases import Case, solved
 
 ENDS = {"left": jn.Dirichlet(0), "right": jn.Dirichlet(1)}
 
@@ -83,8 +84,8 @@ through = { kind = "flux", boundary = "right" }
 
 def test_samples_fill_the_spans_and_depend_on_the_seed_alone():
     spans = {"k": jn.Span(1e-2, 1e2), "at": jn.Span(0.5, 1.5)}
-    points = list(sweeps._points(spans, 64, 1))
-    assert points == list(sweeps._points(spans, 64, 1)) != list(sweeps._points(spans, 64, 2))
+    points = list(sweeps.points_of(spans, 64, 1))
+    assert points == list(sweeps.points_of(spans, 64, 1)) != list(sweeps.points_of(spans, 64, 2))
     k, at = (np.array([values[name] for values in points]) for name in ("k", "at"))
     counts, *_ = np.histogram2d(np.log10(k), at, bins=(4, 4), range=[(-2, 2), (0.5, 1.5)])
     assert counts.sum() == 64 and counts.min() >= 2

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from jumpnet.baselines import unfitted
-from jumpnet.engines.fem.answers import as_solution
+from jumpnet.engines.fem.solutions import finite_element_solution
 from jumpnet.errors import GeometryError, ModelError
 from jumpnet.fe.features import FieldFunction
 from jumpnet.fe.meshing.fitted import (
@@ -34,7 +34,7 @@ from jumpnet.solution import Diagnostics, MeshSize, Solution
 
 EXTRA = 3  # orders of integration beyond that of the elements: coefficients vary, elements are curved
 ATTEMPTS = 6  # meshes until the number of unknowns is near the one asked for
-NEAR = 0.05
+NEAR = 0.05  # relative difference from the number of unknowns asked for that is accepted
 
 
 def fem(
@@ -48,10 +48,10 @@ def fem(
     """Solve a problem in 2-D or 3-D by continuous finite elements on a mesh that follows its interfaces.
 
     `order` is the degree of the elements, `size` their diameter (by default a fifteenth of the domain's longest side);
-    instead of it, `unknowns` asks for about so many. What comes back answers like the solution of `solve`, and is saved
-    like it; reading it needs no NGSolve. Level sets and other shapes that OpenCASCADE does not know are refused;
-    `fitted=False` solves with them, for two pieces in a rectangle, by linear elements that the interface cuts (`order`
-    is 1 then); that cannot be saved. Needs NGSolve, and ngsxfem for the latter (`pip install 'jumpnet[fem]'`).
+    `unknowns` gives the approximate number of unknowns instead. What comes back answers like the solution of `solve`,
+    and is saved like it; reading it needs no NGSolve. Level sets and other shapes that OpenCASCADE does not know are
+    refused; `fitted=False` solves with them, for two pieces in a rectangle, by linear elements that the interface cuts
+    (`order` is 1 then); that cannot be saved. Needs NGSolve, and ngsxfem for the latter (`pip install 'jumpnet[fem]'`).
     """
     if not isinstance(problem, Problem):
         raise ModelError(f"fem needs a jn.Problem, not {type(problem).__name__}; see jn.Problem(...).")
@@ -76,11 +76,11 @@ def fem(
     method = f"{kind}finite elements of order {order}, {mesh.ne} elements, {count} unknowns (NGSolve)"
     made = MeshSize(count, mesh.ne, order)
     done = Diagnostics(Status.CONVERGED, method, time.perf_counter() - began, mesh=made)
-    return as_solution(problem, functions, done)
+    return finite_element_solution(problem, functions, done)
 
 
 def check_covered(problem: Problem) -> None:
-    """ModelError for what these elements do not have."""
+    """Raises ModelError for problems that these elements cannot solve."""
     without = {
         "contact resistances": any(not is_zero(jump.R) for jump in problem.jumps.values()),
         "partition coefficients": problem.partitioned,

@@ -1,4 +1,4 @@
-"""Which charts a problem gets: chosen from the partition and the coefficients, never from the solution."""
+"""The choice of charts, from the partition and the coefficients, never from the solution."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
@@ -6,7 +6,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
-from jumpnet.charts.atlas import Atlas, Box, Chart, Pole, Slit, Slots
+from jumpnet.charts.atlas import Atlas, Slots
+from jumpnet.charts.chart import Box, Chart, Pole, Slit
 from jumpnet.errors import ModelError
 from jumpnet.geometry import Hole, Partition
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from jumpnet.charts.atlas import Chart, Jet
+from jumpnet.charts.chart import Chart, Jet
 from jumpnet.errors import ModelError
 from jumpnet.expressions import Expression, Recompiled
 
 MOST = 100  # formulas; each is an input of the network
-MOST_PIECES = 100_000
+MOST_PIECES = 100_000  # the most pieces that a file may state: what is larger is damaged
 
 
 @dataclass(frozen=True)

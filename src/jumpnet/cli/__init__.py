@@ -1,4 +1,4 @@
-"""The command line: arguments to calls, and answers to text. It decides nothing of its own."""
+"""The command line: turns arguments into calls and results into text."""
 
 
 def main() -> None:

@@ -1,74 +1,30 @@
 """The commands and their options; each command's work is in a file of its own, imported when it is called."""
 
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
-from jumpnet.cli.endings import end, ended_by
-from jumpnet.cli.session import SOLVED, Session, robust_streams, speaking
+from jumpnet.cli.group import Commands
+from jumpnet.cli.options import (
+    LARGEST_SEED,
+    Again,
+    Allow,
+    Cluster,
+    Directory,
+    File,
+    Gigabytes,
+    Jobs,
+    Json,
+    Seconds,
+    Seed,
+    Set,
+    Steps,
+    budget_of,
+    positive,
+    whole,
+)
+from jumpnet.cli.session import Session, speaking
 from jumpnet.guard import interrupts
-from jumpnet.guard.budget import Budget
-from jumpnet.guard.text import shorten
-
-
-class Commands(TyperGroup):
-    """A group of commands whose failures are one sentence on stderr and an exit code, never a traceback."""
-
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
-    ) -> Any:
-        """Run, and leave with an exit code."""
-        robust_streams()
-        try:
-            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
-        except Exception as problem:  # before a command is called: of the arguments
-            code = ended_by(problem, Session())
-        end(code if isinstance(code, int) else SOLVED)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run a command; whatever ends it becomes an exit code here."""
-        try:
-            return super().invoke(ctx)
-        except (typer.Exit, typer.Abort):
-            raise
-        except (Exception, KeyboardInterrupt) as problem:
-            session = ctx.obj if isinstance(ctx.obj, Session) else Session()
-            raise typer.Exit(ended_by(problem, session)) from None
-
-
-def _whole(least: int, most: int = 10**9) -> Callable[[str], int]:
-    """Reads a whole number, or says what was given and what is wanted."""
-
-    def number(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = least - 1
-        if not least <= value <= most:
-            raise typer.BadParameter(f"{shorten(str(text))} is not a whole number from {least} to {most}")
-        return value
-
-    return number
-
-
-def _positive(text: str) -> float:
-    """Reads a positive number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise typer.BadParameter(f"{shorten(str(text))} is not a positive number")
-    return value
-
 
 app = typer.Typer(
     cls=Commands,
@@ -80,42 +36,6 @@ app = typer.Typer(
     ),
     epilog="Exit codes: 0 solved, 1 not converged, 2 wrong input, 3 a fault of jumpnet's own, 130 interrupted.",
 )
-
-LARGEST_SEED = 2**32 - 1  # as in problem files
-Directory = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Directory for the files.")]
-Jobs = Annotated[
-    int | None,
-    typer.Option("--jobs", "-j", parser=_whole(1), metavar="N", help="Processes; by default one on each core."),
-]
-Cluster = Annotated[
-    str | None, typer.Option("--cluster", metavar="ADDRESS", help="Run on this dask.distributed scheduler instead.")
-]
-Again = Annotated[bool, typer.Option("--again", help="Compute also what is in the directory already.")]
-Seed = Annotated[
-    int,
-    typer.Option(
-        "--seed", parser=_whole(0, LARGEST_SEED), metavar="N", help="Decides the points and the initial weights."
-    ),
-]
-Steps = Annotated[int, typer.Option("--steps", parser=_whole(1), metavar="N", help="The most steps of a training.")]
-
-Seconds = Annotated[
-    float | None,
-    typer.Option(
-        "--read-seconds", parser=_positive, metavar="S", help="Time to read and build the file.", show_default="60"
-    ),
-]
-Gigabytes = Annotated[
-    float | None,
-    typer.Option("--read-gb", parser=_positive, metavar="GB", help="Memory for the same.", show_default="2"),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
-
-
-def _budget(seconds: float | None, gigabytes: float | None) -> Budget:
-    """What reading the file may take; nothing else happens in the process meanwhile, so the system may enforce it."""
-    default = Budget()
-    return Budget(seconds or default.seconds, gigabytes or default.gigabytes, strict=True)
 
 
 def _example_names(incomplete: str) -> list[str]:
@@ -210,16 +130,6 @@ def new(
     raise typer.Exit(listed(ctx.obj) if kind is None else run(ctx.obj, kind, file, schema))
 
 
-File = Annotated[str, typer.Argument(metavar="FILE.toml", help="A problem file.")]
-Allow = Annotated[
-    list[str] | None,
-    typer.Option("--allow", metavar="DIR", help="Read drawings, images and meshes from this folder too; repeatable."),
-]
-Set = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=NUMBER", help="Replace a constant of the file; repeatable.")
-]
-
-
 @app.command(epilog="Example: jumpnet check plate.toml --picture plate.png")
 def check(
     ctx: typer.Context,
@@ -242,7 +152,7 @@ def check(
         raise typer.Exit(print_schema(ctx.obj))
     if file is None:
         raise typer.BadParameter("give the problem file to check, or --schema")
-    raise typer.Exit(run(ctx.obj, file, set_ or [], picture, json, allow or [], _budget(seconds, gigabytes)))
+    raise typer.Exit(run(ctx.obj, file, set_ or [], picture, json, allow or [], budget_of(seconds, gigabytes)))
 
 
 @app.command(epilog="Example: jumpnet solve plate.toml -o out --set k=10")
@@ -255,18 +165,16 @@ def solve(
     set_: Set = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", parser=_whole(0, LARGEST_SEED), metavar="N", help="Instead of the file's seed."),
+        typer.Option("--seed", parser=whole(0, LARGEST_SEED), metavar="N", help="Instead of the file's seed."),
     ] = None,
     tol: Annotated[
         float | None,
-        typer.Option(
-            "--tol", parser=_positive, metavar="TOL", help="Instead of the file's: relative to u's variation."
-        ),
+        typer.Option("--tol", parser=positive, metavar="TOL", help="Instead of the file's: relative to u's variation."),
     ] = None,
     time_limit: Annotated[
         float | None,
         typer.Option(
-            "--time-limit", parser=_positive, metavar="SECONDS", help="For the solve; then the best so far is taken."
+            "--time-limit", parser=positive, metavar="SECONDS", help="For the solve; then the best so far is taken."
         ),
     ] = None,
     json: Json = False,
@@ -279,7 +187,7 @@ def solve(
 
     if tol is not None and tol > 1:
         raise typer.BadParameter(f"--tol is {tol:g}; an error relative to the variation of u is wanted, such as 1e-3")
-    options, budget = {"seed": seed, "tol": tol, "time_limit": time_limit}, _budget(seconds, gigabytes)
+    options, budget = {"seed": seed, "tol": tol, "time_limit": time_limit}, budget_of(seconds, gigabytes)
     raise typer.Exit(run(ctx.obj, file, output, set_ or [], options, json, allow or [], budget))
 
 
@@ -300,7 +208,7 @@ def sweep(
         int | None,
         typer.Option(
             "--samples",
-            parser=_whole(1, 10**6),
+            parser=whole(1, 10**6),
             metavar="N",
             help="Low-discrepancy points instead of all combinations.",
         ),
@@ -311,7 +219,7 @@ def sweep(
     again: Again = False,
     tol: Annotated[
         float | None,
-        typer.Option("--tol", parser=_positive, metavar="TOL", help="Instead of the file's."),
+        typer.Option("--tol", parser=positive, metavar="TOL", help="Instead of the file's."),
     ] = None,
     output: Directory = "sweep-output",
     set_: Set = None,
@@ -327,7 +235,7 @@ def sweep(
     from jumpnet.cli.sweep import Options, run
 
     options = Options(vary, samples, seed, jobs, cluster, again, tol)
-    raise typer.Exit(run(ctx.obj, file, options, output, set_ or [], json, allow or [], _budget(seconds, gigabytes)))
+    raise typer.Exit(run(ctx.obj, file, options, output, set_ or [], json, allow or [], budget_of(seconds, gigabytes)))
 
 
 @app.command(epilog="Example: jumpnet fit plate.toml --unknown k=1:1e-3:1e3 -o out")
@@ -344,10 +252,10 @@ def fit(
     ] = None,
     noise: Annotated[
         float | None,
-        typer.Option("--noise", parser=_positive, metavar="S", help="The standard deviation of a measured value."),
+        typer.Option("--noise", parser=positive, metavar="S", help="The standard deviation of a measured value."),
     ] = None,
     starts: Annotated[
-        int | None, typer.Option("--starts", parser=_whole(1, 1000), metavar="N", help="Begin at so many places.")
+        int | None, typer.Option("--starts", parser=whole(1, 1000), metavar="N", help="Begin at so many places.")
     ] = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="DIR", help="Directory for the files.")
@@ -362,7 +270,7 @@ def fit(
     from jumpnet.cli.fit import run
 
     options = {"noise": noise, "starts": starts}
-    budget = _budget(seconds, gigabytes)
+    budget = budget_of(seconds, gigabytes)
     raise typer.Exit(run(ctx.obj, file, unknown or [], options, output, set_ or [], json, allow or [], budget))
 
 
@@ -378,7 +286,7 @@ def report(
     """Say how far a saved solution can be trusted, and write a page about it."""
     from jumpnet.cli.report import run
 
-    raise typer.Exit(run(ctx.obj, file, output, json, _budget(seconds, gigabytes)))
+    raise typer.Exit(run(ctx.obj, file, output, json, budget_of(seconds, gigabytes)))
 
 
 @app.command(epilog="Example: jumpnet reproduce pde4 --trials 3 --models CE")
@@ -393,7 +301,7 @@ def reproduce(
         ),
     ] = None,
     trials: Annotated[
-        int, typer.Option("--trials", parser=_whole(1), metavar="N", help="How many seeds, from 0 on.")
+        int, typer.Option("--trials", parser=whole(1), metavar="N", help="How many seeds, from 0 on.")
     ] = 10,
     setting: Annotated[
         str, typer.Option("--setting", help="default, faithful (the paper's charts, weights and stops) or both.")
@@ -414,7 +322,7 @@ def reproduce(
     ] = False,
     output: Directory = "results",
     steps: Annotated[
-        int | None, typer.Option("--steps", parser=_whole(1), metavar="N", help="The most steps of a training.")
+        int | None, typer.Option("--steps", parser=whole(1), metavar="N", help="The most steps of a training.")
     ] = None,
 ) -> None:
     """Compute the paper's tables and figures beside the paper's numbers; goes on where it was interrupted."""
@@ -439,7 +347,7 @@ def bench(
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: about two minutes.")] = False,
     seeds: Annotated[
         int,
-        typer.Option("--seeds", parser=_whole(0), metavar="N", help="Trainings of each kind; 0: ten, quickly one."),
+        typer.Option("--seeds", parser=whole(0), metavar="N", help="Trainings of each kind; 0: ten, quickly one."),
     ] = 0,
 ) -> None:
     """Measure time and accuracy beside other ways to the same numbers, as ratios."""

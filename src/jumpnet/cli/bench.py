@@ -1,4 +1,4 @@
-"""`jumpnet bench`: measured beside others in one run; the files are up to date after each number."""
+"""`jumpnet bench`: measurements beside other programs; the files are updated after each number."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -14,12 +14,12 @@ from jumpnet.errors import JumpnetError
 from jumpnet.guard import interrupts
 from jumpnet.guard.text import one_line, shorten
 
-# What a path or a disk may be like; no fault of ours.
+# Errors of paths and disks, which are not faults of the package.
 OF_THE_MACHINE = {errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EIO}
 
 
 def ended_by(problem: BaseException, session: Session) -> int:
-    """The exit code for what was raised, which is told in one sentence."""
+    """Print one sentence about an exception; the exit code comes back."""
     if isinstance(problem, KeyboardInterrupt):
         session.tell(interrupts.sentence(session.written))
         return INTERRUPTED
@@ -70,7 +70,7 @@ def _said(session: Session, sentence: str) -> int:
 
 
 def _fault(problem: BaseException, session: Session) -> int:
-    """The last resort: a fault of ours, with its traceback in a file."""
+    """A fault of the package: its traceback is written to a file."""
     text = "".join(traceback.format_exception(problem))
     kept = "its traceback could not be kept"
     with suppress(OSError):
@@ -86,7 +86,8 @@ def _fault(problem: BaseException, session: Session) -> int:
 
 
 def _to_nowhere(stream: object) -> None:
-    """What is still in a stream that cannot be written goes nowhere, and the interpreter finds nothing to complain."""
+    """Discard what is buffered for a stream that cannot be written, so that the interpreter does not complain at
+    exit."""
     with suppress(Exception):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())  # pyright: ignore[reportAttributeAccessIssue]

@@ -1,9 +1,15 @@
 """`jumpnet examples`: the built-in problems, listed or solved."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jumpnet.cli.session import INTERRUPTED, SOLVED, Session, exit_code, output_directory
 from jumpnet.guard import interrupts
+
+if TYPE_CHECKING:
+    from jumpnet.solution import Solution
 
 
 def listed(session: Session, as_json: bool = False) -> int:
@@ -50,15 +56,7 @@ def run(
     if exit_code(solution.status) == INTERRUPTED or interrupts.asked():
         raise KeyboardInterrupt
     if folder is not None:
-        from jumpnet.reporting import Context, write_report
-
-        picture = folder / f"{name}.png"
-        solution.plot(picture)
-        session.keep(picture)
-        saved, command = f"{name}.jumpnet", session.command
-        context = Context(about=chosen.about, saved=saved, command=command, picture=picture.read_bytes())
-        write_report(solution, folder / f"{name}.html", title=name, context=context)
-        session.keep(folder / f"{name}.html")
+        _draw(session, solution, folder, name, chosen.about)
     if as_json:
         from jumpnet.cli.report import summary
 
@@ -66,3 +64,15 @@ def run(
     else:
         session.say_written()
     return exit_code(solution.status)
+
+
+def _draw(session: Session, solution: Solution, folder: Path, name: str, about: str) -> None:
+    """Write the picture and the report."""
+    from jumpnet.reporting import Context, write_report
+
+    picture = folder / f"{name}.png"
+    solution.plot(picture)
+    session.keep(picture)
+    context = Context(about=about, saved=f"{name}.jumpnet", command=session.command, picture=picture.read_bytes())
+    write_report(solution, folder / f"{name}.html", title=name, context=context)
+    session.keep(folder / f"{name}.html")

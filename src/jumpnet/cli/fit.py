@@ -1,5 +1,7 @@
 """`jumpnet fit`: constants of a problem file from the values that it measured."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ from jumpnet.guard.budget import Budget
 
 if TYPE_CHECKING:
     from jumpnet.files import ProblemFile
+    from jumpnet.studies import Fit
 
 
 def run(
@@ -36,17 +39,7 @@ def run(
     chosen = own | {name: value for name, value in options.items() if value is not None}
     with interrupts.caught(), session.waiting("fitting"):
         found = fit(read, wanted, **chosen)
-    numbers = {
-        "values": dict(found.values),
-        "deviations": dict(found.deviations),
-        "covariance": found.covariance.tolist(),
-        "noise": found.noise,
-        "undetermined": list(found.undetermined),
-        "correlated": [list(pair) for pair in found.correlated],
-        "on_bounds": list(found.on_bounds),
-        "converged": found.converged,
-        "solves": found.solves,
-    }
+    numbers = _as_json(found)
     if folder is not None:
         session.write(folder / "fit.json", json.dumps(numbers, indent=2) + "\n")
         with session.waiting("profiles"):
@@ -60,7 +53,22 @@ def run(
     return SOLVED if found.ok else NOT_CONVERGED
 
 
-def _wanted(read: "ProblemFile", unknown: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _as_json(found: Fit) -> dict[str, Any]:
+    """The estimates and how good they are."""
+    return {
+        "values": dict(found.values),
+        "deviations": dict(found.deviations),
+        "covariance": found.covariance.tolist(),
+        "noise": found.noise,
+        "undetermined": list(found.undetermined),
+        "correlated": [list(pair) for pair in found.correlated],
+        "on_bounds": list(found.on_bounds),
+        "converged": found.converged,
+        "solves": found.solves,
+    }
+
+
+def _wanted(read: ProblemFile, unknown: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The unknown constants with start and bounds, and the file's other settings."""
     entry, scope = read.file.fit, read.builder.scope
     own: dict[str, Any] = {}

@@ -11,6 +11,7 @@ PACKAGES = (
     "jax", "jaxlib", "optax", "numpy", "scipy", "sympy", "matplotlib", "meshio", "safetensors",
     "pydantic",    "typer", "rich",
 )  # fmt: skip
+# Packages of the extras, listed if they are installed.
 OPTIONAL = ("ngsolve", "xfem", "shapely", "tifffile", "trimesh", "xarray", "dask", "torch")
 
 

@@ -24,7 +24,7 @@ COLUMNS = (
     ("ratio", 7), ("trials", 6), ("steps", 6), ("seconds", 8), ("", 0),
 )  # fmt: skip
 
-PICTURE_DPI = 60  # a file has twice as much: enough for a page, and small enough to be kept with the sources
+PICTURE_DPI = 60  # pictures are saved with twice as many dots
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FIRST_WORD, LAST_WORD = 2.0, 16.0  # seconds between lines about what takes long, at first and at most
 SOLVED, NOT_CONVERGED, BAD_INPUT, FAULT = 0, 1, 2, 3
-UNREAD = 141  # whoever read the output has gone (`| head`); 128 + 13, as programs end that the system ends for that
+UNREAD = 141  # the reader of the output has gone (`| head`): 128 + SIGPIPE
 PLAIN_WIDTH = 120  # where there is no terminal to ask
 
 logger = logging.getLogger("jumpnet")
@@ -87,7 +87,7 @@ class Session:
 
     def tell(self, text: str) -> None:
         """A line beside the results."""
-        with suppress(OSError):  # where nothing can be said, the exit code says it
+        with suppress(OSError):  # if stderr is closed only the exit code remains
             self.err.print(clean(text), markup=False, soft_wrap=True)
 
     def keep(self, path: Path) -> None:
@@ -109,7 +109,7 @@ class Session:
 
     @contextmanager
     def waiting(self, what: str) -> Iterator[None]:
-        """Say what is going on as long as it lasts: on a terminal with a clock, elsewhere a line now and then."""
+        """Show what is being done: on a terminal with a clock, elsewhere in a line now and then."""
         if self.quiet:
             yield
             return

@@ -13,6 +13,7 @@ from jumpnet.solution import Solution, Trial
 SPREAD_POINTS = 1000
 
 
+# What `rng=` accepts, as in NumPy.
 RNG: TypeAlias = int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator
 
 

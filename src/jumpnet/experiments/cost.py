@@ -1,4 +1,4 @@
-"""How long a run will take: a count of operations before it begins, corrected by what has been measured."""
+"""The expected time of a run: from operation counts, corrected by measured times."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ def guess(trial: Trial) -> float:
 
 @dataclass
 class Clock:
-    """Seconds left: those guessed, times what trials took so far over what was guessed for them."""
+    """Seconds left: the predicted ones, times the ratio of measured to predicted seconds of finished trials."""
 
     waiting: dict[Trial, float] = field(default_factory=dict)
     guessed: float = 0.0
@@ -49,7 +49,7 @@ class Clock:
 
     @staticmethod
     def of(trials: Sequence[Trial], known: Iterable[tuple[Trial, Record]]) -> "Clock":
-        """A clock for the trials to come, told of those that are done."""
+        """Predicts the time of the remaining trials from the finished ones."""
         clock = Clock({trial: guess(trial) for trial in trials})
         for trial, record in known:
             clock.tell(trial, record)

@@ -1,4 +1,4 @@
-"""What the demo shows: a drawing, a problem of the paper with the errors to compare its own with, and two domains."""
+"""The content of the demo: a drawing, a problem of the paper with the paper's errors, and two domains."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The page about a run: every row beside the paper's, by setting; generated, never edited."""
+"""Generates the page about a run: every row beside the paper's, by setting."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -10,12 +10,13 @@ from jumpnet.experiments.summary import Summary
 from jumpnet.experiments.tables import NAMES, NETWORKS, experiment
 from jumpnet.experiments.trial import HYPERCUBE, Setting
 
-# What a row's error may be, in terms of the paper's: 3 is what other random numbers may make of the same method.
+# The accepted ratio of a row's error to the paper's: other random numbers alone may change an error by 3.
 ALLOWED: dict[Setting, float] = {"default": 1.0, "faithful": 3.0}
 # What a quick run makes of rows: nothing of the paper's is beside them.
 UNPUBLISHED = {"published": False, "l2": None, "linf": None}
 
 ENOUGH = 10.0  # times the least error: a longer label is not worth its parameters
+# The paragraph under the title.
 EXPLANATION = (
     "Trials have seeds from 0 on; each row and setting says how many there are. L2 is the root mean square error, "
     "Linf the largest, at ten times as many random points as there are interior ones. Of the L2 errors of the trials: "
@@ -32,11 +33,13 @@ EXPLANATION = (
     "reached its tolerance, 1e-15. Unknowns, loss, steps and seconds are of one trial, on average."
 )
 
+# The note on the page of a quick run.
 NOTHING_COMPARED = (
     "**A quick run: few rows, one trial, few steps. It shows that everything runs, and compares nothing:** what a "
     "training has reached after so few steps says nothing about the paper's numbers, which are left out."
 )
 
+# The commands that make the page.
 HOW = """```
 jumpnet reproduce pde4 fa1              # one table or several; all: everything, hours
 jumpnet reproduce all --setting both    # default, faithful or both
@@ -124,7 +127,7 @@ def _trials(summaries: Iterable[Summary]) -> str:
 
 
 def _verdict(summaries: Sequence[Summary], setting: Setting) -> str:
-    """Which rows miss the mark, and what became of those that failed in the paper."""
+    """Rows above the accepted ratio, and the results of rows that failed in the paper."""
     mine = [s for s in _networks(summaries, setting) if s.row.table in NAMES]
     if not mine:
         return ""

@@ -16,7 +16,9 @@ from jumpnet.solution import Solution
 from jumpnet.solving import approximate, solve
 
 PLANE = Network(charts="box", points=(324, 72, 72))  # the paper's points
+# The network of the one-dimensional examples: points inside, at interfaces, at the ends.
 CHAIN = Network(charts="local", points=(1000, 2, 1))
+# The network of the example in space.
 BALL = Network(CategoricalEmbedding(dim=1, neurons=50), points=(600, 200, 200))
 
 
@@ -37,6 +39,7 @@ class Example:
         return approximate(*stated, method=network, seed=seed, progress=progress)
 
 
+# By name, in the order of `jumpnet examples`.
 EXAMPLES: Mapping[str, Example] = {
     example.name: example
     for example in (

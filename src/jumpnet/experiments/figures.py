@@ -14,7 +14,6 @@ from jumpnet.experiments.summary import Summary
 from jumpnet.experiments.tables import NETWORKS
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.judge import judge
-from jumpnet.models.shallow import Shallow
 from jumpnet.reporting import plot_domain, plot_solution
 from jumpnet.reporting.figures.canvas import FAINT, INK, LINES, new_figure, styled
 from jumpnet.reporting.quantities import decided
@@ -105,8 +104,8 @@ def dimensions(summaries: Sequence[Summary]) -> Figure:
 
 def labels(solution: Solution) -> Figure:
     """Where each piece has ended, by number; the colour is the mean of u: is that what brings pieces together?"""
-    network = solution.network
-    assert isinstance(network, Shallow)
+    network = solution.network.shallow
+    assert network is not None
     learned = np.asarray(network.unpack(solution.theta).e)  # pyright: ignore[reportArgumentType]
     flat = len(learned) == 1
     figure = new_figure(5.6, 2.0 if flat else 4.2)

@@ -1,4 +1,4 @@
-"""How the predecessor draws points for its example in six dimensions, a ball in a ball.
+"""The sample points of the predecessor's example in six dimensions, a ball in a ball.
 
 The notebook of its authors (DCSNN_EX5_LM.ipynb, in the repository that accompanies arXiv:2106.05587) has a Latin
 hypercube in the square of the radius and in the angles, for the points of the training and for those of the error. Such
@@ -29,7 +29,7 @@ Array = Float[np.ndarray, "n d"]
 
 @dataclass(frozen=True)
 class HypercubePoints:
-    """A rule for the points of balls about the origin, one in another: so many of each kind, drawn as above."""
+    """A point rule for concentric balls: the given numbers of points of each kind, drawn as above."""
 
     interior: int
     boundary: int

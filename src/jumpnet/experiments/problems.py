@@ -1,4 +1,4 @@
-"""The problems that jumpnet is measured by, ready to be solved.
+"""Test problems with known solutions or references.
 
 `fa1`, `fa2` and `pde1` to `pde5` are the experiments of the paper on categorical embeddings (function
 approximation and manufactured interface problems). `inclusion` and `ellipse_inclusion` are not manufactured:

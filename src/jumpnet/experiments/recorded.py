@@ -1,4 +1,4 @@
-"""The trials that come with the package, so that its page about the paper can be written without computing for hours.
+"""Recorded trials, shipped with the package, from which the page about the paper is written without hours of computing.
 
 `recorded/` has a file for each experiment and in it one JSON object per line: a row in one setting, with the results
 of its trials. What all trials of a row share is written once (`same`), the rest as columns (`each`); numbers have six
@@ -17,8 +17,8 @@ from jumpnet.experiments.tables import experiment_names
 from jumpnet.experiments.trial import Record, Trial
 from jumpnet.guard.writing import write_atomically
 
-FOLDER = Path(__file__).parent / "recorded"
-DIGITS = 6
+FOLDER = Path(__file__).parent / "recorded"  # of the records in the repository
+DIGITS = 6  # significant digits of recorded numbers: more than any table shows
 # Of a history a figure needs fewer points than a trial keeps.
 HISTORY_POINTS = 120
 # Not kept: what `same` and `each` are filed under, and texts that the status implies.

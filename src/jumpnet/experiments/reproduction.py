@@ -13,16 +13,16 @@ from jumpnet.experiments.summary import Summary, summarise
 from jumpnet.experiments.tables import NAMES, STUDIES, Row, experiment_names, rows
 from jumpnet.experiments.trial import DETERMINED, Record, Setting, Trial
 
-# Steps of a training in a quick run, by setting: enough to see that it works, not what it reaches.
+# Steps of a training in a quick run, by setting: a test that everything works, not of accuracy.
 QUICK_STEPS = 60
-SETTINGS: tuple[Setting, ...] = ("default", "faithful")
+SETTINGS: tuple[Setting, ...] = ("default", "faithful")  # of this package, and those of the paper
 # The same in both settings: nothing of the paper's is in them.
 OURS = ("solve", "FEM", "FVM")
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a run is asked for."""
+    """The options of a run."""
 
     experiments: tuple[str, ...] = (*NAMES, *STUDIES)
     methods: tuple[str, ...] | None = None
@@ -100,7 +100,7 @@ class Reproduction:
         return all(trial.name in self._done for trial in self._trials[line])
 
     def summary(self, line: tuple[Row, Setting]) -> Summary:
-        """What the trials of a line that are done amount to."""
+        """The summary of a line's finished trials."""
         records = [self._done[trial.name] for trial in self._trials[line] if trial.name in self._done]
         return summarise(*line, records)
 

@@ -1,4 +1,4 @@
-"""What a trial's record may hold, checked before anything is computed or written from it: anybody may have made it."""
+"""The fields of a trial's record, checked before use, as the file may come from anywhere."""
 
 import re
 from typing import Any
@@ -10,10 +10,12 @@ from jumpnet.optim import Status
 STATUSES = {status.name.lower() for status in Status} | {"refused", "quoted"}
 # Errors and the like, None where there is none.
 NUMBERS = ("l2", "linf", "relative_l2", "relative_l2_hypercube", "loss", "held_out_loss", "estimate", "judged")
+# Whole numbers.
 WHOLE = ("test_points", "steps", "parameters")
 MOST_TEXT, MOST_HISTORY, LARGEST_COUNT = 10_000, 10_000, 10**12
+# The time at which a trial ended, and the version that ran it.
 FINISHED = re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2} UTC")
-VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,60}")
+VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,60}")  # of the package
 
 
 def checked(record: Any) -> Record:

@@ -1,4 +1,4 @@
-"""What the trials of a row amount to, beside the paper's numbers."""
+"""Summaries of the trials of a row, beside the paper's numbers."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -85,7 +85,7 @@ class Summary:
 
     @property
     def parameters(self) -> int | None:
-        """Trained parameters or unknowns; those of the first trial where they differ."""
+        """The number of trained parameters or unknowns, of the first trial where they differ."""
         known = [record["parameters"] for record in self.records if "parameters" in record]
         return known[0] if known else self.row.parameters
 

@@ -27,7 +27,9 @@ STUDIES = ("optimizers", "maps", "embedding", "predecessors")  # figures, what t
 CHAINS = ("fa2", "pde1")  # 1-D problems, with a number of pieces to choose
 # The paper's networks, its alternatives, what `solve` does by itself, and classical methods.
 NETWORKS = ("CE", "SE", "OH")
+# All trained models.
 TRAINED = (*NETWORKS, "separate", "plain")
+# All methods of a table, in its order.
 METHODS = (*TRAINED, "solve", "FEM", "FVM")
 
 
@@ -84,7 +86,7 @@ class Row:
         return f"{self.problem}[{self.pieces}]" if self.problem in CHAINS else self.problem
 
     def _words(self) -> Iterator[str]:
-        """The model and what tells it from the others."""
+        """The model and its label."""
         yield self.method
         if self.dim is not None:
             yield f"D={self.dim}"

@@ -29,7 +29,7 @@ from jumpnet.solving import approximate, solve
 Setting = Literal["default", "faithful"]
 Record = dict[str, Any]
 
-# What direct solves are asked for: two digits more than by default, as the paper's best networks reach.
+# The tolerance of direct solves: two digits more than the default, as the paper's best networks reach.
 TOL = 1e-8
 # What a result may depend on.
 PACKAGES = ("jumpnet", "jax", "numpy", "scipy", "ngsolve")
@@ -73,7 +73,7 @@ class Trial:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What tells the trial from others: the seed and the options of its network."""
+        """The seed and the options of the trial's network."""
         if self.row.method == "solve":
             return {"seed": self.seed} | ({} if self.steps is None else {"optimizer": self.optimizer})
         options = {"model": self.row.model, "points": self.row.counts, "seed": self.seed, "optimizer": self.optimizer}
@@ -165,7 +165,7 @@ def _judged(solution: Solution, row: Row) -> Record:
 
 
 def _kept(solution: Solution, what: str) -> Record:
-    """What a row asks to be kept beside the numbers."""
+    """The additional results that the row keeps."""
     if what == "history":
         return {"history": thinned(solution.history)}
     if what == "solution":

@@ -18,7 +18,7 @@ from jumpnet.guard.text import shorten
 
 Array = NDArray[np.float64]
 
-_ALIASES = ("x", "y", "z")
+_ALIASES = ("x", "y", "z")  # of x1, x2, x3
 MOST_OPERATIONS = 1000
 """Of a gradient that is differentiated again, which takes some milliseconds for each; an ellipse's field has 650."""
 

@@ -23,8 +23,11 @@ GENTLE, LEVEL = 16.0, 100.0
 MOST_PARTS = 200
 
 Interval = tuple[float, float]
+# Bounds of an argument of which nothing is known.
 EVERYTHING: Interval = (-math.inf, math.inf)
+# Functions that are smooth for all real arguments, with bounded values.
 BOUNDED = {"sin", "cos", "tanh", "atan"}
+# All functions that are smooth for all real arguments.
 SMOOTH = BOUNDED | {"exp", "sinh", "cosh"}
 
 

@@ -185,6 +185,7 @@ class _Printer(NumPyPrinter):
         return text
 
 
+# The NumPy functions that compiled formulas call, by name.
 _NAMES = {
     **{"_sign": np.sign, "_heaviside": np.heaviside, "_maximum": np.maximum},
     **{"_where": np.where, "_and": np.logical_and, "_or": np.logical_or, "nan": np.nan, "inf": np.inf},

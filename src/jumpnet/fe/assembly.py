@@ -30,16 +30,16 @@ from jumpnet.fe.simplex import face_points, gauss
 from jumpnet.fe.small import determinant, inverse, solved
 from jumpnet.fe.space import Space
 
-# Times A over the size of an element. Its inverse is the relative error that is made; its product with 1e-16, and with
-# what else spreads the entries of the matrix, is that of rounding.
+# The penalty in units of A over the size of an element. Its inverse is the relative error of the penalty; its product
+# with 1e-16 and the condition number of the rest of the matrix is the relative rounding error.
 PENALTY = 1e5
-CONSTANT = 1e-14  # coefficients that vary by no more than this part of themselves are constant
+CONSTANT = 1e-14  # coefficients with a smaller relative variation are constant
 CHUNK = 4_000_000  # numbers in the matrices of as many elements as are made at once
 # Unknowns from which NGSolve's factors take less time than SuperLU's (a fifth with 93,000, of a large image).
 LARGE = 30_000
 DIRECT = 6_000  # unknowns in space beyond which iterations take less time than sparse factors
-# Of the load: where iterations end that nothing corrects. Values are about 300 times as far off as that in the norm of
-# the preconditioner, in which the load of penalties is large.
+# The relative residual at which iterations without later corrections end. The relative error of values is about 300
+# times as large, as penalties dominate the norm of the preconditioner.
 EXACT = 1e-11
 TABLE = 4_000_000  # numbers in a table of products of basis functions
 
@@ -123,7 +123,7 @@ class System:
         return right
 
     def left(self, load: Float[np.ndarray, " n"], found: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-        """The part of a load that unknowns do not meet: what an iteration has left."""
+        """The residual: the load minus the matrix times the unknowns."""
         rest = np.zeros_like(load)
         if self.levels is not None:
             count = self.matrix.shape[0]

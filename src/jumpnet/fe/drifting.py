@@ -1,7 +1,7 @@
 """Equations whose flux is A grad e + c e: the symmetric system of A, with the drift c by iterations.
 
-Against the second derivatives the drift is a compact perturbation: with the inverse of the symmetric system in front of
-it, GMRES takes few steps.
+Against the second derivatives the drift is a compact perturbation: preconditioned by the inverse of the symmetric
+system, GMRES takes few steps.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from jumpnet.fe.simplex import gauss
 from jumpnet.fe.small import determinant, inverse
 from jumpnet.fe.space import Space
 
-# Of the residual, where the iteration ends; and steps, at most.
+# The relative residual at which the iteration ends, and the most steps.
 TOLERANCE, MOST = 1e-6, 60
 
 

@@ -10,6 +10,7 @@ from jumpnet.fe.field import Field, Located
 from jumpnet.fe.line import LineExpansion
 from jumpnet.fe.voxel import VoxelField, VoxelFunction
 from jumpnet.models.frozen import Frozen
+from jumpnet.models.system import Network
 from jumpnet.rows import Sites
 
 # Of an element: how far beyond its piece a point may lie, as those of a curved interface do beyond straight elements.
@@ -55,7 +56,7 @@ class PieceFields:
         return self.factor[piece][:, None] * self.field.gradient_at(located(self.field, x, piece))
 
 
-def fields_of(network: object, theta: Float[np.ndarray, " pieces"]) -> PieceFields | None:
+def fields_of(network: Network | Frozen, theta: Float[np.ndarray, " pieces"]) -> PieceFields | None:
     """The field of a network whose features are one field, piece by piece; None of any other."""
     families = _one_of_each(network)
     ours = [family for family in families if isinstance(family, FieldFunction)]
@@ -66,15 +67,22 @@ def fields_of(network: object, theta: Float[np.ndarray, " pieces"]) -> PieceFiel
     return PieceFields(ours[0].field, np.asarray(theta, float))
 
 
-def voxels_of(network: object) -> VoxelField | None:
+def voxels_of(network: Network | Frozen) -> VoxelField | None:
     """The finite volumes that are the features of a network; None of any other."""
     families = _one_of_each(network)
     return families[0].field if families and isinstance(families[0], VoxelFunction) else None
 
 
-def _one_of_each(network: object) -> list[object]:
+def line_of(network: Network | Frozen) -> LineExpansion | None:
+    """The finite elements on a line that are the features of a network; None of any other."""
+    families = _one_of_each(network)
+    return families[0].expansion if families and isinstance(families[0], LineFunction) else None
+
+
+def _one_of_each(network: Network | Frozen) -> list[object]:
     """The one family of functions that each piece has; none where a piece has several, or is cut into cells."""
-    features = network.of_cell if isinstance(network, Frozen) and network.cells is None else ()
+    expansion = network.expansion
+    features = expansion.of_cell if expansion is not None and expansion.cut is None else ()
     families: list[object] = [one.parts[0][1] for one in features if len(one.parts) == 1]
     return families if len(families) == len(features) else []
 
@@ -96,7 +104,7 @@ def located(field: Field, x: Float[np.ndarray, "n d"], piece: Int[np.ndarray, " 
 
 
 def _within(xi: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-    """Points of the reference simplex near points beyond it: polynomials are not to be trusted far outside."""
+    """Points moved into the reference simplex: polynomials extrapolate badly."""
     inside = np.maximum(xi, 0.0)
     return inside / np.maximum(inside.sum(axis=1, keepdims=True), 1.0)
 

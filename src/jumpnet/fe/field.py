@@ -20,8 +20,8 @@ from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.simplex import FEW, Lagrange, dubiner, lagrange
 from jumpnet.fe.small import determinant, solved
 
-NEWTON = 16  # steps from a point to its reference coordinates
-NEW_SLOPES, KEPT_SLOPES = 2, 8  # of which the first have slopes of their own, those up to here the last one's
+NEWTON = 16  # Newton steps from a point to its reference coordinates
+NEW_SLOPES, KEPT_SLOPES = 2, 8  # steps with a Jacobian of their own; those up to the second keep the last
 START = 0.5  # how far beyond an element that is curved the first guess may be
 SETTLED = 1e-13  # a step below is the last one
 WALK, STRAYING = 40, 6  # elements on the way; of those at first, which may lead away from the point
@@ -29,7 +29,7 @@ LOST, AROUND = 0.1, 40  # in elements: points farther outside than LOST are sear
 INSIDE = 1e-10  # barycentric coordinates above minus this are inside
 FAR = 3.0  # reference coordinates are kept within this distance of the simplex, where maps of curved elements go astray
 
-CHUNK = 20_000  # points at once: the polynomials at them stay in the cache
+CHUNK = 20_000  # points per batch: tables of polynomials stay in the cache
 REMEMBERED = 4  # calls whose points are not looked for again: values, gradients and errors are asked for at the same
 
 Places = Float[np.ndarray, "n d"]

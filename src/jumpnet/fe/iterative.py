@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from jumpnet.errors import SolutionError
 from jumpnet.fe.space import Space
 
-# Iterations, at most; more mean that the equations are singular, or not positive.
+# The most iterations; more indicate a singular or indefinite matrix.
 MOST = 400
 # Sweeps of symmetric smoothing before and after the coarse correction.
 SWEEPS = 1
@@ -103,6 +103,6 @@ def _conjugate_gradients(K: Any, precondition: Callable[[Vector], Vector], right
         z = precondition(r)
         rho, before = float(r @ z), rho
         p = z + (rho / before) * p
-    if rho <= 1e-12 * start:  # six digits are enough for corrections to go on from
+    if rho <= 1e-12 * start:  # six digits suffice, as corrections follow
         return x
     raise SolutionError("the iteration for the equations of the finite elements does not converge.")

@@ -18,13 +18,14 @@ from jumpnet.errors import GeometryError
 from jumpnet.fe.simplex import Lagrange, face_points, gauss, lagrange, lattice
 from jumpnet.fe.small import determinant, inverse
 
-FACTOR = 0.2  # by which graded elements shrink towards a vertex: between the best in theory, 0.15, and a half
+FACTOR = 0.2  # grading factor towards a vertex: between the theoretical optimum, 0.15, and bisection
 
-SMALLEST = 1e-10  # of the largest coordinate: smaller triangles get no more layers, as corners have errors of 1e-16
-
-STRAIGHT = 1e-13  # of its size: an element that is off by no more is straight
-FOLDED = 1e-3  # of its largest value: a determinant may be below zero by this at a vertex (at cusps it is zero)
-MOST_BENT = 0.8  # of the elements: where more are curved, the maps of all are taken to be
+# Relative to the largest coordinate: smaller triangles get no more layers, as vertices have rounding errors of 1e-16.
+SMALLEST = 1e-10
+STRAIGHT = 1e-13  # relative to its size: elements with smaller deviations are straight
+# Relative to its largest value in the element: how far a determinant may fall below zero at a vertex (it is 0 at cusps).
+FOLDED = 1e-3
+MOST_BENT = 0.8  # of the elements: where more are curved, all are treated as curved
 END = 1e-6  # of a face: nearer to its end no vertex is put
 
 # The children of a simplex cut at the middles of its edges, as pairs of vertices; (k, k) is the vertex k itself.
@@ -138,7 +139,7 @@ class Mesh:
 
     @cached_property
     def kept(self) -> dict[Any, Any]:
-        """What others have found out about this mesh, by their own keys, and would take long to find again."""
+        """A cache for quantities derived from this mesh, by the keys of those who compute them."""
         return {}
 
     # --- maps ---------------------------------------------------------------------------------------------------
@@ -247,7 +248,7 @@ class Mesh:
     # --- refinement ---------------------------------------------------------------------------------------------
 
     def as_origin(self) -> "Mesh":
-        """The same mesh; those that are made of it know which of its elements theirs come from."""
+        """The same mesh as the origin of refined ones, whose elements refer to those of this one."""
         corners = np.tile(np.eye(self.dim + 1), (len(self), 1, 1))
         return replace(self, origin=Origin(self, np.arange(len(self)), corners))
 
@@ -476,7 +477,7 @@ def turned(
     dim: int,
     order: int,
 ) -> Float[np.ndarray, "m nodes k"]:
-    """Values at the nodes of elements as they stand once the vertices of each element do in rising order."""
+    """Values at the nodes of elements after the vertices of each element have been sorted."""
     basis = lagrange(dim, order)
     turn = np.argsort(same[elements], axis=1, kind="stable")
     found = np.empty_like(values)

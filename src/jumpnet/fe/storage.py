@@ -17,6 +17,7 @@ from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.voxel import VoxelField, VoxelFunction
 from jumpnet.models.checked import LARGEST, whole
 from jumpnet.models.frozen import Features, Frozen
+from jumpnet.models.system import Network
 
 # Elements go up to order 15, their maps two orders further, those on the line to 22; no file needs more.
 MOST_ORDER = 30
@@ -37,15 +38,16 @@ SIMPLICES = {"elements": np.int64, "piece": np.int64, "same": np.int64, "nodes":
 Arrays = dict[str, np.ndarray]
 
 
-def element_functions(network: Any) -> list[Any]:
+def element_functions(network: Network | Frozen) -> list[Any]:
     """The functions of the pieces, where each is a single one of finite elements in the coordinates themselves.
 
     They share one field, or one expansion; none for any other network.
     """
-    if not isinstance(network, Frozen) or network.cells is not None:
+    expansion = network.expansion
+    if expansion is None or expansion.cut is not None:
         return []
-    parts = [part for features in network.of_cell for part in features.parts]
-    single = len(parts) == len(network.of_cell) and all(len(features.parts) == 1 for features in network.of_cell)
+    parts = [part for features in expansion.of_cell for part in features.parts]
+    single = len(parts) == len(expansion.of_cell) and all(len(features.parts) == 1 for features in expansion.of_cell)
     charts = {id(chart): chart for chart, _ in parts}.values()
     plain = all(isinstance(chart, Box) and not chart.center.any() and np.all(chart.halfwidth == 1) for chart in charts)
     functions: list[Any] = [function for _, function in parts] if single and plain else []
@@ -55,7 +57,7 @@ def element_functions(network: Any) -> list[Any]:
     return functions if alike and len(shared) == 1 else []
 
 
-def store_elements(network: Any) -> tuple[dict[str, Any], Arrays] | None:
+def store_elements(network: Network | Frozen) -> tuple[dict[str, Any], Arrays] | None:
     """A network of finite elements as JSON and arrays; None for any other."""
     functions = element_functions(network)
     if not functions:

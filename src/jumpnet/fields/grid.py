@@ -18,7 +18,7 @@ from jumpnet.fields.scalar import Array, Field, Spec
 
 CHUNK = 1 << 12
 """Points evaluated at a time: keeps the gathered coefficients in the cache."""
-MOST_NUMBERS = 1 << 26
+MOST_NUMBERS = 1 << 26  # values of a grid: half a gigabyte in float64
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,6 +3,7 @@
 `read_problem(path)` gives the `Problem`, `read_file(path)` everything that the file asks for.
 """
 
-from jumpnet.files.problemfile import ProblemFile, read_file, read_problem
+from jumpnet.files.opening import read_file, read_problem
+from jumpnet.files.problemfile import ProblemFile
 
 __all__ = ["ProblemFile", "read_file", "read_problem"]

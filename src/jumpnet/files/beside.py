@@ -11,11 +11,11 @@ from jumpnet.errors import JumpnetWarning
 from jumpnet.files.problemfile import ProblemFile
 from jumpnet.guard.child import Child, ChildError, packed, possible, serve
 
-# Seconds that one waits for it when the solve itself has ended, and that it may take in all.
+# Seconds to wait for it after the solve itself has ended, and its time limit.
 PATIENCE, MOST = 120.0, 3600.0
 
 Coarse = Callable[[], dict[str, float]]
-"""What gives the quantities at half the resolution, once: it may have to wait."""
+"""A function that returns the quantities at half the resolution; it may have to wait."""
 
 
 @contextmanager

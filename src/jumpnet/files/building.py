@@ -1,4 +1,4 @@
-"""From the tables of a file to a `Problem`."""
+"""Builds a `Problem` from the tables of a file."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ from jumpnet.studies import NonlinearProblem, effective_tensor
 MOST_SHOWN = 40
 """Labels that a message lists."""
 REST = "rest"
-"""The boundary part that stands for all that are not named."""
+"""The name for all boundary parts without a condition of their own."""
 
 
 @dataclass(frozen=True)
@@ -329,7 +329,7 @@ class Builder:
 
 
 def _without_a_piece(unnamed: Sequence[str]) -> str:
-    """What is said of the labels that the image has and the file does not, all of them at once."""
+    """The message about all labels of the image that the file does not name."""
     numbers = [name.removeprefix("label ") for name in unnamed]
     listed = ", ".join(numbers[:MOST_SHOWN]) + (", ..." if len(numbers) > MOST_SHOWN else "")
     what = f"the label {listed}" if len(numbers) == 1 else f"the labels {listed} ({len(numbers)} of them)"

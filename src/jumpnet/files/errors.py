@@ -11,7 +11,7 @@ from jumpnet.solution.quantities import added_energy
 
 
 def quantity_errors(read: ProblemFile, solution: Solution) -> dict[str, float]:
-    """How far each quantity may be off, by name: the judged error, times the judge's safety factor.
+    """The error of each quantity, by name: the judged error, times the judge's safety factor.
 
     Where the solution was not judged, means and integrals are bounded by its estimate. Quantities whose error is not
     known are left out.
@@ -46,7 +46,7 @@ def _bounded(read: ProblemFile, solution: Solution) -> dict[str, float]:
 
 
 def flux_corrections(read: ProblemFile, solution: Solution) -> dict[str, float]:
-    """What the fluxes of finite elements lack, by name, where their error was judged.
+    """Corrections of the fluxes of finite elements, by name, where their error was judged.
 
     Gradients of elements are their least accurate part, at singular points above all; the fluxes of the judged error
     come from the equations of the elements, which balance.

@@ -1,4 +1,4 @@
-"""What was understood of a problem file, as plain data: pieces, interfaces, conditions, sizes and contrasts."""
+"""The content of a problem file as plain data: pieces, interfaces, conditions, sizes and contrasts."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from jumpnet.files.problemfile import ProblemFile
 from jumpnet.problem import Problem
 
 PROBES = 64  # sample points of coefficients in each piece and on each interface
-SEED = 60217
+SEED = 60217  # of the sample points: any number, always the same
 
 
 def explained(read: ProblemFile) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def _resistance(problem: Problem, pair: tuple[int, int]) -> list[float]:
 
 
 def _contrast(problem: Problem, pair: tuple[int, int]) -> float:
-    """By how much n . A n changes across an interface, at most."""
+    """The largest ratio of n . A n across an interface."""
     x, normals = problem.partition.sample_interface(pair, PROBES, seed=SEED)
     across = [np.einsum("ni,nij,nj->n", normals, problem.A[piece].value(x), normals) for piece in pair]
     ratio = across[0] / across[1]

@@ -12,13 +12,14 @@ import numpy as np
 
 from jumpnet.errors import ProblemError
 from jumpnet.files.errors import quantity_errors
-from jumpnet.files.problemfile import Origin, ProblemFile
+from jumpnet.files.opening import Origin
+from jumpnet.files.problemfile import ProblemFile
 from jumpnet.problem import Data, Problem
 from jumpnet.solution import Solution
 from jumpnet.studies.family import Family, Measured, Quantity, Values, digest, measured
 from jumpnet.studies.fingerprint import fingerprint
 
-# Texts longer than this are no names of files.
+# Longer texts are not names of files.
 LONGEST = 1000
 
 
@@ -71,7 +72,7 @@ class FileFamily(Family):
 
 
 def _read_beside(origin: Origin) -> Iterator[str]:
-    """What the files hold that a problem file names: drawings, images, values."""
+    """The content of the files that a problem file names: drawings, images, values."""
     waiting: list[Any] = [tomllib.loads(origin.text)]
     while waiting:
         one = waiting.pop()

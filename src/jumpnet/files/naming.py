@@ -1,4 +1,4 @@
-"""Pieces by the names that they have in a file, in what is said of them by number."""
+"""Replaces the numbers of pieces in messages by their names in the file."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from jumpnet.guard import budget
 
 @contextmanager
 def naming(names: Sequence[str], otherwise: str) -> Iterator[None]:
-    """What is said of piece 3 is said of the name it has in the file, and begins with a key."""
+    """Errors raised inside name pieces as the file does, and begin with a key."""
     try:
         with budget.key(otherwise):
             yield
@@ -38,6 +38,7 @@ _REMEDIES = {
     "cut it off with a Box, `a & box`": 'cut it off with a shape of kind "intersection"',
     "cut the domain with a Box, `a & box`": 'make it a shape of kind "intersection"',
 }
+# "piece 2", "pieces 1 and 2", "interface (0, 1)" in messages, whose numbers are replaced by names.
 _NUMBERED = re.compile(r"\b(piece|pieces|interface) \(?(\d+)(?:(?: and |, )(\d+)\)?)?")
 
 

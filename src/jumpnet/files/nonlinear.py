@@ -15,7 +15,7 @@ from jumpnet.studies.state import State
 
 
 def uses_u(data: Any) -> bool:
-    """Whether data depend on u, or one of several."""
+    """Whether a datum, or one of several, depends on u."""
     match data:
         case Mapping():
             return any(map(uses_u, data.values()))
@@ -32,7 +32,7 @@ def uses_u(data: Any) -> bool:
 
 
 def nonlinear_problem(file: File, scope: Scope, statement: Mapping[str, Any]) -> NonlinearProblem | None:
-    """The problem of data that depend on u; None where none do. ProblemError for what it cannot have."""
+    """The problem whose data depend on u, None if no datum does; ProblemError for data that may not."""
     if not uses_u(statement):
         if "nonlinear" in file.model_fields_set:
             raise ProblemError("nonlinear: no formula of the file uses u; leave it out.")

@@ -1,4 +1,4 @@
-"""What a solved problem file leaves behind: numbers, tables and pages."""
+"""The outputs of a solved problem file: numbers, tables and pages."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ from jumpnet.reporting.quantities import decided
 from jumpnet.solution import Solution
 from jumpnet.solution.effective import EffectiveTensor
 
-# What the two numbers of a balance are, by whether fluxes are given as heat flow.
+# Headings of the two numbers of a balance; True: fluxes are given as heat flow.
 _BALANCE = {
     False: "A grad u . n out of each piece, what its sources ask for",
     True: "heat that leaves each piece, what its sources release",
@@ -32,10 +32,7 @@ def results(read: ProblemFile, solution: Solution, coarse: Coarse | None = None)
     `coarse` gives the quantities at half the resolution of an image (beside.py); without it they are computed here.
     """
     report = solution.report(balances=True, reference=read.reference())
-    judged = quantity_errors(read, solution)
-    wanted, added = read.quantities(solution), flux_corrections(read, solution)
-    halved = (coarse or read.coarse_quantities)() if solution.dim == 2 else {}
-    found = {
+    return {
         "title": read.title,
         "fluxes": "heat flow, -A grad u" if read.file.heat else "A grad u",
         "status": solution.status.name.lower(),
@@ -45,17 +42,7 @@ def results(read: ProblemFile, solution: Solution, coarse: Coarse | None = None)
         "judged": None if report.judged is None else report.judged.as_json(),
         "held out loss": _finite(solution.held_out_loss),
         "error": None if report.errors is None else {"l2": report.errors.l2, "linf": report.errors.linf},
-        "quantities": {
-            name: {
-                "value": integral.value + added.get(name, 0.0),
-                "error": max(integral.error, judged[name]) if name in judged else None,
-                "quadrature error": integral.error,
-                "resolution error": abs(integral.value + added.get(name, 0.0) - halved[name])
-                if name in halved
-                else None,
-            }
-            for name, integral in wanted.items()
-        },
+        "quantities": _quantities(read, solution, coarse),
         "effective tensors": {name: _tensor(found) for name, found in read.effective(solution).items()},
         "balances": {
             balance.name: {
@@ -71,6 +58,21 @@ def results(read: ProblemFile, solution: Solution, coarse: Coarse | None = None)
         if report.compared is None
         else {"with": report.reference, "l2": report.compared.l2, "relative": report.compared.relative_l2},
     }
+
+
+def _quantities(read: ProblemFile, solution: Solution, coarse: Coarse | None) -> dict[str, dict[str, float | None]]:
+    """The integrals that the file asks for, with their errors."""
+    judged, added = quantity_errors(read, solution), flux_corrections(read, solution)
+    halved = (coarse or read.coarse_quantities)() if solution.dim == 2 else {}
+    found: dict[str, dict[str, float | None]] = {}
+    for name, integral in read.quantities(solution).items():
+        value = integral.value + added.get(name, 0.0)
+        found[name] = {
+            "value": value,
+            "error": max(integral.error, judged[name]) if name in judged else None,
+            "quadrature error": integral.error,
+            "resolution error": abs(value - halved[name]) if name in halved else None,
+        }
     return found
 
 
@@ -145,7 +147,7 @@ def write(
     keep: Callable[[Path], None],
     command: str | None = None,
 ) -> None:
-    """All files but the solution itself; `keep` hears of each that was written."""
+    """Writes all files but the solution itself; `keep` is called with each that was written."""
 
     def text(name: str, content: str) -> None:
         write_file(folder / name, content.encode())

@@ -1,4 +1,4 @@
-"""A problem file for one's own drawing, label image or surface mesh: a piece for each region, label or body."""
+"""A problem file for a user's drawing, label image or surface mesh: a piece for each region, label or body."""
 
 import json
 import warnings
@@ -16,7 +16,7 @@ SUFFIXES = (".svg", ".geojson", ".png", ".tif", ".tiff", ".npy", ".stl", ".obj",
 MOST = 200
 """More regions or labels than this are not written out one by one."""
 PROBES = 400
-"""Points in the box around a region by which it is seen whether another one lies over it."""
+"""Sample points in the box around a region, at which overlaps with others are found."""
 
 
 def file_for(data: Path, target: Path) -> str:

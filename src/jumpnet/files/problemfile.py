@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +14,7 @@ from jumpnet.engines.network import Network
 from jumpnet.engines.progress import Progress
 from jumpnet.engines.trefftz import Trefftz
 from jumpnet.errors import JumpnetError, JumpnetWarning, ProblemError
-from jumpnet.guard.budget import Budget, bounded
+from jumpnet.files.asked import integral_of, probe_points
 from jumpnet.models import CategoricalEmbedding
 from jumpnet.optim import LevenbergMarquardt
 from jumpnet.problem import Problem
@@ -28,7 +26,8 @@ from jumpnet.solving.methods import Auto, Method
 if TYPE_CHECKING:  # pydantic is loaded with the first file
     from jumpnet.files.building import Builder
     from jumpnet.files.families import FileFamily
-    from jumpnet.files.schema import File, FluxEntry, IntegralEntry, Probe
+    from jumpnet.files.opening import Origin
+    from jumpnet.files.schema import File
     from jumpnet.geometry.quadrature.rules import Integral
     from jumpnet.solution.effective import EffectiveTensor
     from jumpnet.studies import NonlinearProblem
@@ -37,27 +36,8 @@ if TYPE_CHECKING:  # pydantic is loaded with the first file
 # Tolerances where a file gives none. An image of a few hundred pixels a side is good for three digits.
 # Bodies of five to ten voxels across are known to about a hundredth.
 TOL, TOL_OF_IMAGES, TOL_OF_VOLUMES = 1e-6, 1e-3, 2e-2
-# What is solved on the way to another value of a constant is where the next one starts; three digits do.
+# The tolerance of solutions that only serve as the start of the next value of a constant.
 ON_THE_WAY = 1e-3
-
-
-@dataclass(frozen=True)
-class Origin:
-    """A file as it was read: all that is needed to read it again with other constants."""
-
-    text: str
-    constants: Mapping[str, float]
-    name: str
-    folder: Path | None
-    allowed: tuple[Path, ...]
-    budget: Budget | None
-
-    def read(self, values: Mapping[str, float] | None = None) -> ProblemFile:
-        """The file, with other values of some of its constants."""
-        constants = {**self.constants, **(values or {})}
-        return read_as_file(
-            self.text, constants, name=self.name, folder=self.folder, allowed=self.allowed, budget=self.budget
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,14 +150,14 @@ class ProblemFile:
 
     @property
     def asks_resolution(self) -> bool:
-        """Whether there are quantities of an image of which one wants to know what its pixels cost."""
+        """Whether the file asks for quantities of an image with their resolution error."""
         return self.file.image is not None and self.file.image.resolution and bool(self.file.quantities)
 
     def coarse_quantities(self) -> dict[str, float]:
         """The same integrals with the image at half its resolution; none where there is no image, or it is too coarse.
 
-        How far they are from those of the image itself is about what its pixels cost: the error falls with their size
-        at least in proportion.
+        The difference from the integrals of the image itself estimates the resolution error, which falls at least in
+        proportion to the pixel size.
         """
         if not self.asks_resolution:
             return {}
@@ -194,7 +174,7 @@ class ProblemFile:
     def quantities(self, solution: Solution) -> dict[str, Integral]:
         """The integrals that the file asks for, by name."""
         return {
-            name: self._quantity(solution, entry, name)
+            name: integral_of(self.builder, self.problem.partition, solution, entry, name, self.sign)
             for name, entry in self.file.quantities.items()
             if entry.kind != "effective"
         }
@@ -228,72 +208,10 @@ class ProblemFile:
 
     def probes(self) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
         """The points (n, d) of each probe, and the piece they are seen from if the file names one."""
-        return {name: self._probe(entry, f"probes.{name}") for name, entry in self.file.probes.items()}
-
-    def _quantity(self, solution: Solution, entry: FluxEntry | IntegralEntry, name: str) -> Integral:
-        from jumpnet.geometry.quadrature.rules import NOTHING
-        from jumpnet.solution import quantities
-
-        key = f"quantities.{name}"
-        if entry.kind == "flux":
-            if entry.boundary is not None:
-                return solution.net_flux(entry.boundary).scaled(self.sign)
-            pairs = self.builder.pairs(entry.between or [], f"{key}.between")
-            found = (solution.net_flux((a, b) if forward else (b, a)) for a, b, forward in pairs)
-            return sum(found, NOTHING).scaled(self.sign)
-        function = {"mean": quantities.mean, "integral": quantities.integral, "energy": quantities.energy}[entry.kind]
-        if entry.over is None:
-            return function(solution)
-        pieces = self.builder.pieces(entry.over, f"{key}.over")
-        if entry.kind != "mean":
-            return sum((function(solution, piece) for piece in pieces), NOTHING)
-        parts = self.problem.partition
-        whole = sum(parts.measure(piece) for piece in pieces)
-        return sum((function(solution, piece).scaled(parts.measure(piece) / whole) for piece in pieces), NOTHING)
-
-    def _probe(self, entry: Probe, key: str) -> tuple[np.ndarray, np.ndarray | None]:
-        scope = self.builder.scope
-        if (entry.line is None) == (entry.points is None):
-            raise ProblemError(f"{key} has {'neither' if entry.line is None else 'both'} of points and line; give one.")
-        if entry.line is not None:
-            start = scope.point(entry.line.start, f"{key}.line.start")
-            end = scope.point(entry.line.end, f"{key}.line.end")
-            if start == end:
-                raise ProblemError(f"{key}.line begins and ends at {start}; give two points, or `points`.")
-            x = np.linspace(np.array(start), np.array(end), entry.line.count)
-        else:
-            x = np.array([scope.point(p, f"{key}.points[{k}]") for k, p in enumerate(entry.points or [])])
-        if entry.piece is not None:
-            pieces = self.builder.pieces(entry.piece, f"{key}.piece")
-            if len(pieces) > 1:
-                raise ProblemError(f"{key}.piece is {entry.piece!r}, which is {len(pieces)} pieces; leave it out.")
-            return x, np.full(len(x), min(pieces))
-        outside = self.problem.partition.label(x) < 0
-        if outside.any():
-            raise ProblemError(f"{key}: the point {x[outside][0].tolist()} lies outside the domain; leave it out.")
-        return x, None
-
-    def check_outputs(self) -> None:
-        """Names, parts and points of the outputs, before a long computation."""
-        from jumpnet.files.values import at
-
-        self.probes()
-        for name, entry in self.file.quantities.items():
-            key = f"quantities.{name}"
-            if entry.kind == "effective":
-                self.builder.check_cell(key)
-            elif entry.kind != "flux":
-                if entry.over is not None:
-                    self.builder.pieces(entry.over, f"{key}.over")
-            elif (entry.between is None) == (entry.boundary is None):
-                raise ProblemError(
-                    f"{key} is a flux through an interface or the boundary; give one: between or boundary."
-                )
-            elif entry.between is not None:
-                self.builder.pairs(entry.between, f"{key}.between")
-            else:
-                with at(f"{key}.boundary"):
-                    self.problem.partition.part_name(str(entry.boundary))
+        return {
+            name: probe_points(self.builder, self.problem.partition, entry, f"probes.{name}")
+            for name, entry in self.file.probes.items()
+        }
 
 
 def _once(problem: Problem) -> dict[str, Any]:
@@ -302,112 +220,3 @@ def _once(problem: Problem) -> dict[str, Any]:
         return {}
     lower, upper = problem.partition.bounds
     return {"method": FEM(order=3, size=float(np.max(upper - lower)) / 12)}
-
-
-def read_file(
-    path: str | PathLike[str],
-    constants: Mapping[str, float] | None = None,
-    *,
-    allow: Sequence[str | PathLike[str]] = (),
-    budget: Budget | None = None,
-) -> ProblemFile:
-    """Read a problem file (TOML).
-
-    Args:
-        path: Where it is. Drawings, images and meshes are read from its folder.
-        constants: Numbers in place of some that the file gives names to.
-        allow: Other folders that data may be read from.
-        budget: What reading and building may take in time and memory; by default `Budget()`.
-
-    Returns:
-        What the file holds: `problem`, and `solve()` with the file's settings.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from jumpnet.files.starting import started  # what `jumpnet new layers wall.toml` writes
-        >>> _ = [path.write_bytes(text) for path, text in started("layers", Path("wall.toml")).items()]
-        >>> import jumpnet as jn
-        >>> jn.read_file("wall.toml").problem.dim
-        1
-    """
-    from jumpnet.files.reading import read_text
-
-    text, allowed = read_text(path), _folders(allow)
-    return read_as_file(text, constants, name=Path(path).stem, folder=Path(path).parent, allowed=allowed, budget=budget)
-
-
-def read_problem(
-    path: str | PathLike[str],
-    constants: Mapping[str, float] | None = None,
-    *,
-    allow: Sequence[str | PathLike[str]] = (),
-    budget: Budget | None = None,
-) -> Problem:
-    """The problem that a file (TOML) states.
-
-    Args:
-        path: As in `read_file`.
-        constants: As in `read_file`.
-        allow: As in `read_file`.
-        budget: As in `read_file`.
-
-    Returns:
-        The problem, checked; where formulas use u, ProblemError says how it is solved instead.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from jumpnet.files.starting import started  # what `jumpnet new layers wall.toml` writes
-        >>> _ = [path.write_bytes(text) for path, text in started("layers", Path("wall.toml")).items()]
-        >>> import jumpnet as jn
-        >>> jn.read_problem("wall.toml").partition.size > 1
-        True
-    """
-    found = read_file(path, constants, allow=allow, budget=budget)
-    if found.nonlinear is not None:
-        raise ProblemError(
-            f"{str(path)!r} has formulas that use u: it is no linear problem; "
-            "take jn.read_file(path), which has solve() and nonlinear."
-        )
-    return found.problem
-
-
-def _folders(given: Sequence[str | PathLike[str]]) -> tuple[Path, ...]:
-    """Folders that data may be read from."""
-    if isinstance(given, str | PathLike):
-        given = [given]
-    found = tuple(Path(folder) for folder in given)
-    for folder in found:
-        if not folder.is_dir():
-            raise ProblemError(f"--allow is {str(folder)!r}, which is no folder; give one that data files lie in.")
-    return found
-
-
-def read_as_file(
-    text: str,
-    constants: Mapping[str, float] | None = None,
-    *,
-    name: str = "problem",
-    folder: Path | None = None,
-    allowed: tuple[Path, ...] = (),
-    budget: Budget | None = None,
-) -> ProblemFile:
-    """The same for the text of a file."""
-
-    def builder(file: File) -> Builder:
-        from jumpnet.files.building import Builder
-
-        return Builder.of(file, constants or {}, folder, allowed)
-
-    found = bounded(budget, lambda: _read(text, builder, name))
-    return replace(found, origin=Origin(text, dict(constants or {}), name, folder, allowed, budget))
-
-
-def _read(text: str, made: Callable[[File], Builder], name: str) -> ProblemFile:
-    from jumpnet.files.reading import parse
-
-    file = parse(text)
-    with np.errstate(all="ignore"):  # what overflows is not finite, and refused for that
-        builder = made(file)
-        found = ProblemFile(file.title or name, builder.problem(), file, builder, name)
-        found.check_outputs()
-    return found

@@ -1,4 +1,4 @@
-"""From a file to its tables: TOML of bounded size, parsed, checked, never executed."""
+"""Reads the tables of a file: TOML of bounded size, parsed, checked, never executed."""
 
 import re
 import tomllib
@@ -17,6 +17,7 @@ LARGEST_FILE = 1_000_000  # bytes
 # Tables in tables; shapes made of shapes need two levels each, and drawings by hand have less than ten.
 MOST_NESTED = 60
 MOST_BITS = 1000  # of an integer: more would not fit a float64
+# A part of a dotted TOML key: bare, or in quotation marks (possessive, as files may be hostile).
 _PART = r"(?:[A-Za-z0-9_-]++|\"[^\"\n]*+\"|'[^'\n]*+')"
 # A key of more parts than that, such as a.b.c; tomllib takes time and memory by the square of their number.
 _LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_NESTED}}}")
@@ -56,7 +57,7 @@ def parse(text: str) -> File:
 
 
 def _check_document(document: dict[str, Any]) -> None:
-    """Refuse tables nested too deeply, and integers too long, for what comes after: it would say so in its own way."""
+    """Refuse tables nested too deeply and integers too long, before pydantic reports them in its own words."""
     stack: list[tuple[Any, tuple[str | int, ...]]] = [(document, ())]
     while stack:
         value, place = stack.pop()

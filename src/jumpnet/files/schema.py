@@ -27,10 +27,11 @@ from pydantic import AfterValidator, Field, StringConstraints
 from jumpnet.files.shapes import AnyShape, Entry
 from jumpnet.files.values import Coefficient, Formula, Number, Vector
 
+# Limits on what a file may ask for, so that a damaged or hostile one is refused at once; real files are far below.
 MOST_PIECES = 400
-MOST_POINTS = 100_000
-MOST_ENTRIES = 200
-MOST_LABELS = 2000
+MOST_POINTS = 100_000  # measurements or sample points
+MOST_ENTRIES = 200  # entries of a table
+MOST_LABELS = 2000  # labels of an image that are named
 
 Text = Annotated[str, StringConstraints(max_length=4000)]
 
@@ -180,7 +181,7 @@ class ImageEntry(Entry):
 
 
 class SolveEntry(Entry):
-    """How to solve: what `jn.solve` is told."""
+    """How to solve: the options of `jn.solve`."""
 
     method: Literal["auto", "trefftz", "fem", "network", "direct", "train"] = Field(
         default="auto",
@@ -204,7 +205,7 @@ class SolveEntry(Entry):
 
 
 class NonlinearEntry(Entry):
-    """How to solve a problem whose formulas use u: what `jn.solve_nonlinear` is told."""
+    """How to solve a problem whose formulas use u: the options of `jn.solve_nonlinear`."""
 
     start: Formula = Field(default=0.0, description="where Newton's method begins: a number or a formula")
     continuation: dict[str, list[Number]] = Field(
@@ -214,7 +215,7 @@ class NonlinearEntry(Entry):
 
 
 class FitEntry(Entry):
-    """Constants to be found from the measured values: what `jn.fit` is told."""
+    """Constants to be found from the measured values: the options of `jn.fit`."""
 
     unknown: dict[str, list[Number]] = Field(min_length=1, max_length=20, description="NAME = [start, low, high]")
     noise: Number | None = Field(default=None, description="the standard deviation of a value of weight 1")

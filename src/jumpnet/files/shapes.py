@@ -28,8 +28,8 @@ from jumpnet.geometry import (
 )
 from jumpnet.geometry.bodies.boolean import complement
 
-MOST_PARTS = 50
-MOST_VERTICES = 5000
+MOST_PARTS = 50  # shapes in a union or an intersection; limits as in schema.py
+MOST_VERTICES = 5000  # of a polygon
 
 
 class Entry(BaseModel):

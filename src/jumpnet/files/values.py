@@ -1,4 +1,4 @@
-"""What a problem file may write for a number or a function, and the constants these may use.
+"""Numbers and functions in problem files, and the constants they may use.
 
 Everything is checked by functions of our own, so that a message says what is wanted in words and not in types; pydantic
 keeps the place. Text is parsed by `jumpnet.expressions` and never executed.
@@ -22,12 +22,13 @@ from jumpnet.guard import budget
 from jumpnet.guard.text import shorten
 from jumpnet.studies.dependent import Dependent
 
-# Far beyond what a drawing has, small enough that squares and products stay finite.
+# Far beyond any coordinate or coefficient; squares and products stay finite.
 LARGEST_NUMBER = 1e100
-MOST_CHARACTERS = 2000
-MOST_COORDINATES = 6
+MOST_CHARACTERS = 2000  # of a formula; limits as in schema.py
+MOST_COORDINATES = 6  # dimensions of a problem in a file
 # The name of the solution in a formula.
 _U = re.compile(r"\bu\b")
+# The start of the message about data that must not depend on u.
 DEPENDS = "A, lam, f, R of jumps, g of neumann, alpha and g of robin, h and ambient of convection may"
 
 
@@ -36,7 +37,7 @@ def _is_number(value: object) -> bool:
 
 
 def _checked(value: Any, wanted: str) -> float | str:
-    """A finite number of bearable size or a text of bearable length."""
+    """A finite number or a text, within the limits."""
     if isinstance(value, str):
         if len(value) > MOST_CHARACTERS:
             raise ValueError(f"a formula may have {MOST_CHARACTERS} characters, not {len(value)}; shorten it")
@@ -79,9 +80,10 @@ def _coefficient(value: Any) -> float | str | list[list[float | str]]:
     return _matrix(value) if isinstance(value, list) else _checked(value, "a number, a formula as text, or a matrix")
 
 
+# JSON schemas of a coefficient: a number or formula, a vector, a matrix.
 _SCALAR = {"anyOf": [{"type": "number"}, {"type": "string"}]}
-_ROW = {"type": "array", "items": _SCALAR, "minItems": 1, "maxItems": MOST_COORDINATES}
-_ROWS = {"type": "array", "items": _ROW, "minItems": 1, "maxItems": MOST_COORDINATES}
+_ROW = {"type": "array", "items": _SCALAR, "minItems": 1, "maxItems": MOST_COORDINATES}  # a vector
+_ROWS = {"type": "array", "items": _ROW, "minItems": 1, "maxItems": MOST_COORDINATES}  # a matrix
 
 Number = Annotated[float | str, PlainValidator(_number), WithJsonSchema(_SCALAR)]
 """A number, or a formula in the constants."""
@@ -97,7 +99,7 @@ Coefficient = Annotated[
 
 @contextmanager
 def at(key: str) -> Any:
-    """Errors that are raised in here name the key of the file that is to blame."""
+    """Errors raised inside name the key of the file."""
     try:
         with budget.key(key):
             yield
@@ -113,12 +115,12 @@ class Scope:
     constants: Mapping[str, float] = field(default_factory=dict)
     dim: int = 0
     folder: Path | None = None
-    """Where the file lies, None if it is none."""
+    """The folder of the file; None if it was read from text."""
     allowed: tuple[Path, ...] = ()
     """Other folders that the user lets it read data from."""
 
     def number(self, value: float | str, key: str) -> float:
-        """The number meant."""
+        """A number or formula as a float."""
         if not isinstance(value, str):
             return float(value)
         with budget.key(key):

@@ -12,6 +12,7 @@ from jumpnet.guard.text import shorten
 Floats: TypeAlias = NDArray[np.float64]
 Bounds: TypeAlias = tuple[Floats, Floats]
 LONGEST_NAME = 200
+"""Characters of a name: longer ones break tables and messages."""
 
 
 def name(text: object, what: str) -> str:

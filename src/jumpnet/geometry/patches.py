@@ -15,10 +15,11 @@ from jumpnet.geometry.randomness import EvenlySpread, Stream
 from jumpnet.geometry.shape import Patch
 
 PILOT = 2048
-"""Points behind an estimated measure; a contact smaller than about 1/2048 of a patch goes unseen."""
+"""Sample points of an estimated measure; contacts smaller than about 1/2048 of a patch may be missed."""
 
 
 HOPELESS = 1 << 18
+"""Draws without one accepted point after which drawing ends."""
 
 
 def collect(n: int, draw: Callable[[int], tuple[Floats, Floats]], dim: int, rate: float = 1.0) -> tuple[Floats, Floats]:

@@ -46,8 +46,8 @@ def numbers(method: str, seed: Seed, *key: int) -> tuple[np.random.Generator, bo
 class EvenlySpread(np.random.Generator):
     """A generator whose `random` runs through a Kronecker sequence: well spread, and always the same.
 
-    For what the library measures for itself (shares, volumes, probes) and, moved by random numbers of a seed, for
-    points that must be there soon: a Sobol sequence is better, but takes a millisecond to begin.
+    For what the library measures for itself (shares, volumes, probes) and, shifted by random numbers of a seed, where
+    time matters: a Sobol sequence is better spread, but takes a millisecond to set up.
     """
 
     def __init__(self, moved: np.random.Generator | None = None) -> None:

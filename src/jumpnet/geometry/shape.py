@@ -37,7 +37,7 @@ class Shape(ABC):
     """A region {level < 0} with an outward normal on its boundary."""
 
     clipped: ClassVar[bool] = False
-    """Whether a partition cuts the shape off at its domain (regions that have no end of their own)."""
+    """Whether a partition cuts the shape off at its domain (unbounded regions)."""
     connected: ClassVar[bool] = True
     """Whether the boundary is known to be one connected curve or surface."""
 

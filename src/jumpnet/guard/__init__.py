@@ -1,4 +1,4 @@
-"""Between the program and the world: foreign text, files of strangers, files of ours, limits, Ctrl-C.
+"""Foreign text, untrusted files, writing of files, limits of time and memory, Ctrl-C.
 
-Nothing here imports NumPy or anything heavier, so that Ctrl-C is in good hands before the long imports begin.
+Nothing here imports NumPy or anything heavier, so that Ctrl-C is handled before the long imports begin.
 """

@@ -1,7 +1,7 @@
-"""Limits of time and memory for reading and building what a stranger's file states.
+"""Limits of time and memory for reading and building untrusted files.
 
-Every reader has limits of its own (bytes, points, nesting), which are said where they are. This is the limit for all
-that nobody thought of: a thread watches the clock and the memory, and ends the work at its next Python instruction.
+Every reader has limits of its own (bytes, points, nesting), which are said where they are. This is the limit for
+everything else: a thread watches the clock and the memory, and ends the work at its next Python instruction.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ from jumpnet.guard.text import one_line
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-# Seconds between two looks, and until an exception that came to nothing (a library caught it) is raised again.
+# Seconds between two checks, and until an exception that a library has swallowed is raised again.
 INTERVAL, AGAIN = 0.05, 0.5
 LONGEST = 1000  # characters of a sentence
 SECONDS, GIGABYTES = "JUMPNET_READ_SECONDS", "JUMPNET_READ_GB"
@@ -66,7 +66,7 @@ class Budget:
 
 
 class Exceeded(BaseException):
-    """Raised in the thread that reads; not an Exception, so that no library takes it for an error of its own."""
+    """Raised in the thread that reads; not an Exception, so that no library catches it."""
 
     key: str | None = None
 
@@ -123,7 +123,7 @@ def within_budget(what: str) -> Callable[[Callable[Parameters, Result]], Callabl
 
 @contextmanager
 def key(name: str) -> Iterator[None]:
-    """Where in the file one is, for the sentence: the innermost key counts."""
+    """Names the key that is being read, for messages: the innermost counts."""
     try:
         yield
     except (Exceeded, MemoryError) as problem:
@@ -144,7 +144,7 @@ def _too_much(watch: "_Watch", where: str) -> BudgetError:
 
 
 class _Watch:
-    """Looks at the clock and the memory from a thread of its own, and raises Exceeded in the thread that made it."""
+    """Checks the clock and the memory in a separate thread, and raises Exceeded in the thread that made it."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget, self.reason = budget, ""

@@ -1,4 +1,4 @@
-"""Python processes that work for this one: a crash or a hang there costs one sentence and not the program.
+"""Child processes of Python: a crash or a hang there becomes an error message.
 
 A job is a name and its arguments, sent as bytes; an answer comes back in the same way. A child has a session of its
 own (Ctrl-C is the parent's affair), prints nowhere, and ends with its parent, in the middle of a job after a while.
@@ -21,16 +21,17 @@ from jumpnet.guard import interrupts
 
 # In the environment: a child's mark, or the wish to do without one.
 HERE = "JUMPNET_MESH_HERE"
-_HEAD = struct.Struct("!Q")
-_PIECE = 1 << 20
+_HEAD = struct.Struct("!Q")  # of a message: its length, eight bytes
+_PIECE = 1 << 20  # the most bytes read at a time
 
 
 class ChildError(Exception):
-    """Nothing came of a job: what was raised there, or that the child died or took too long."""
+    """A job failed: an exception was raised in the child, or it died or took too long."""
 
 
 def possible() -> bool:
-    """Whether this process may have children: none of those, not on Windows, whose pipes cannot be waited for."""
+    """Whether this process may have children: not if it is a child itself, and not on Windows, whose pipes cannot be
+    polled."""
     return not os.environ.get(HERE) and os.name != "nt"
 
 
@@ -72,7 +73,7 @@ class Child:
             raise ChildError(f"{self._called} died") from None
 
     def receive(self, seconds: float) -> Any:
-        """What comes of the job that was sent; ChildError if nothing does, and what it raised of ours."""
+        """The result of the job; ChildError if it failed, or the exception of this package that it raised."""
         until = time.monotonic() + seconds
         try:
             size = _HEAD.unpack(self._read(_HEAD.size, until))[0]
@@ -129,7 +130,7 @@ def serve(work: Callable[[str, tuple[Any, ...]], Any], seconds: float) -> None:
             answer = (True, work(name, arguments))
         except JumpnetError as error:
             answer = (False, error)
-        except Exception as error:  # whatever is raised there is the parent's to tell
+        except Exception as error:  # the parent reports it
             answer = (False, str(error) if isinstance(error, ChildError) else f"{type(error).__name__}: {error}")
         _limit(0)
         answers.write(_packed(answer))
@@ -137,6 +138,6 @@ def serve(work: Callable[[str, tuple[Any, ...]], Any], seconds: float) -> None:
 
 
 def _limit(seconds: int) -> None:
-    """The system ends the child after so long, also in the middle of compiled code: its parent may have been killed."""
+    """The system ends the child after this time, also inside compiled code: its parent may have been killed."""
     if hasattr(signal, "alarm"):
         signal.alarm(seconds)

@@ -16,15 +16,15 @@ from typing import Any
 
 from jumpnet.guard.text import clean
 
-INTERRUPTED = 130
+INTERRUPTED = 130  # the exit code of shells after Ctrl-C: 128 + SIGINT
 AGAIN = 0.05  # seconds until a swallowed interrupt is raised again
 
 
 unfinished: set[str] = set()
-"""Files that are being written, to be removed by whoever leaves at once."""
+"""Files that are being written, to be removed before an immediate exit."""
 
 children: set[int] = set()
-"""Processes that work for this one only, to be ended by whoever leaves at once."""
+"""Child processes, to be ended before an immediate exit."""
 
 
 class _State:
@@ -40,14 +40,16 @@ _state = _State()
 
 def install() -> None:
     """From now on Ctrl-C ends the process with code 130, saying what it has written. For programs, not libraries."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background by a shell: as it is meant
+    if (
+        signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    ):  # started in the background by a shell, which ignores Ctrl-C on purpose
         return
     signal.signal(signal.SIGINT, _handle)
     _state.installed = True
 
 
 def keeps(files: Callable[[], Iterable[object]]) -> None:
-    """Who is asked which files have been written."""
+    """Sets the function that lists the files written."""
     _state.kept = files
 
 

@@ -1,11 +1,11 @@
-"""How much memory there is: what is known to need more is not begun."""
+"""The free memory, so that tasks that need more are refused before they begin."""
 
 import os
 from pathlib import Path
 
-# Of the memory that is free, so much may be used: predictions are rough, and others work on the machine too.
+# The part of the free memory that may be used: predictions are rough, and other programs run.
 PART = 0.8
-_CGROUP = Path("/sys/fs/cgroup")
+_CGROUP = Path("/sys/fs/cgroup")  # where Linux states the limits of a container
 
 
 def free_memory() -> float:
@@ -14,7 +14,7 @@ def free_memory() -> float:
 
 
 def too_much(wanted: float) -> str:
-    """What to say where so many bytes are more than there are; empty where they are not."""
+    """The message if this many bytes exceed the free memory; empty otherwise."""
     free = free_memory()
     return f"{_shown(wanted)} GB of memory, and {_shown(free)} GB are free" if wanted > PART * free else ""
 
@@ -30,7 +30,7 @@ def _of_machine() -> float:
                 return 1024.0 * float(line.split()[1])
     except (OSError, ValueError, IndexError):
         pass
-    try:  # not Linux: what there is in all
+    try:  # not Linux: the total memory
         return float(os.sysconf("SC_PAGE_SIZE")) * float(os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
         return float("inf")

@@ -1,4 +1,4 @@
-"""Files of strangers: regular ones of bounded size, and nothing else.
+"""Untrusted files: regular ones of bounded size only.
 
 A pipe or a device has no size and may have no end; opening one may wait for ever.
 """

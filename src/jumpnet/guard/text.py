@@ -21,7 +21,7 @@ def one_line(text: object, most: int = MOST_OF_A_LINE) -> str:
 
 
 def shorten(value: object, limit: int = QUOTED) -> str:
-    """`repr` of what the user gave, on one line and not longer than an error message can bear."""
+    """`repr` of a user's value on one line, shortened for error messages."""
     try:
         shown = one_line(repr(value), max(4 * limit, MOST_OF_A_LINE))
     except (ValueError, RecursionError, MemoryError):  # an integer of thousands of digits, tables in tables

@@ -16,14 +16,15 @@ from secrets import token_hex
 
 from jumpnet.guard.interrupts import unfinished
 
-# Unfinished files say on which machine and by which process they are written, so that others know whether it lives.
+# Names of unfinished files hold machine and process, so that other processes can tell whether the writer is alive.
 PART = re.compile(r"\.jumpnet-([0-9a-f]{8})-(\d{1,20})-[0-9a-f]{12}\.part")
-# Seconds after which an unfinished file of another machine (in a shared directory) is nobody's.
+# Seconds after which an unfinished file of another machine (in a shared directory) is abandoned.
 ABANDONED = 86_400.0
 
 
 def write_atomically(path: str | PathLike[str], content: bytes, *, durable: bool = True) -> None:
-    """Write a file; whatever happens, the old one or the new one is there, whole. Raises OSError or ValueError.
+    """Write a file atomically: after any failure either the old or the new content is there. Raises OSError or
+    ValueError.
 
     Devices, pipes and the like are written to as they are; links are followed; the permissions of an old file stay.
     Without `durable`, for files that are checked when they are read, a power cut may leave neither of them.
@@ -106,7 +107,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _to_disk(folder: Path) -> None:
-    """The entry of a directory; systems and file systems that cannot do it go without."""
+    """Flushes the entry of a directory to the disk, where the file system can."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -13,7 +13,6 @@ from jaxtyping import Float, Int
 
 from jumpnet.geometry.cells.power_diagram import PowerDiagram
 from jumpnet.geometry.quadrature.regions import unit_gauss
-from jumpnet.models.frozen import Frozen
 from jumpnet.problem import Problem
 from jumpnet.rows import Sites
 from jumpnet.solution import Solution
@@ -38,10 +37,10 @@ class CutDefects:
 
 def cut_defects(solution: Solution, problem: Problem, longest: float) -> CutDefects | None:
     """The defects on all cuts, at Gauss points of stretches no longer than `longest`; None where nothing is cut."""
-    network = solution.network
-    if not isinstance(network, Frozen) or network.cells is None or problem.dim != 2:
+    expansion = solution.network.expansion
+    if expansion is None or expansion.cut is None or problem.dim != 2:
         return None
-    lines = PowerDiagram(problem.partition, network.cells).lines
+    lines = PowerDiagram(problem.partition, expansion.cut).lines
     start, end = lines.start, lines.end
     length = np.linalg.norm(end - start, axis=1)
     parts = np.maximum(1, np.ceil(length / longest)).astype(int)
@@ -58,7 +57,7 @@ def cut_defects(solution: Solution, problem: Problem, longest: float) -> CutDefe
     inside = piece >= 0
     x, weight, normal, piece = x[inside], weight[inside], normal[inside], piece[inside]
     step = BESIDE * problem.partition.domain.size * normal
-    a, b = network.cells(x + step, piece), network.cells(x - step, piece)
+    a, b = expansion.cut(x + step, piece), expansion.cut(x - step, piece)
     apart = a != b
     return _jumps(solution, problem, *(part[apart] for part in (x, weight, normal, piece, a, b)))
 
@@ -72,8 +71,8 @@ def _jumps(
         mine = piece == l
         conormal[mine] = np.einsum("nij,nj->ni", problem.A[l].value(x[mine]), n[mine])
     one, none = np.ones(len(x)), np.zeros_like(x)
-    network = solution.network
-    assert isinstance(network, Frozen)
+    network = solution.network.expansion
+    assert network is not None
 
     def difference(a0: np.ndarray, a1: np.ndarray) -> np.ndarray:
         sites = (Sites(x, cell, a0, a1, np.zeros((len(x), 2, 2)), order=1) for cell in (a, b))

@@ -31,7 +31,6 @@ from jumpnet.fe.simplex import face_points, gauss
 from jumpnet.fe.small import solved
 from jumpnet.geometry import Shape
 from jumpnet.judge.cuts import CutDefects, cut_defects
-from jumpnet.models.frozen import Frozen
 from jumpnet.problem import Problem, Supplement
 from jumpnet.problem.ambient import ambient
 from jumpnet.solution import Solution
@@ -84,7 +83,7 @@ class Smooth:
     def _padded(self, size: int, *parts: Array) -> tuple[Array, ...]:
         """Points padded for networks to a multiple of `size`, as code is compiled for each size of a batch."""
         count = len(parts[0])
-        if isinstance(self.solution.network, Frozen):
+        if self.solution.network.expansion is not None:
             return parts
         taken = np.minimum(np.arange(-(-count // size) * size), count - 1)
         return tuple(part[taken] for part in parts)

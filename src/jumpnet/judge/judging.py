@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from jumpnet.errors import JumpnetError, SolutionError
-from jumpnet.fe.features import FieldFunction, LineFunction
+from jumpnet.fe.features import line_of
 from jumpnet.fe.line import LineOptions
 from jumpnet.judge.adaptivity import judge_elements, judge_smooth, undecided
 from jumpnet.judge.finding import Finding
@@ -15,7 +15,6 @@ from jumpnet.judge.options import JudgeOptions
 from jumpnet.judge.potential import of_potential, times_K
 from jumpnet.judge.verdict import Verdict
 from jumpnet.judge.voxels import judge_voxels
-from jumpnet.models.frozen import Features, Frozen
 from jumpnet.solution import Solution
 
 
@@ -77,21 +76,13 @@ def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Find
         return undecided("not judged: the problem has measured values, which its equations alone need not meet.")
     if problem.dim == 1:
         limits = LineOptions(time_limit=options.seconds)
-        elements = [
-            family for one in _features(solution) for _, family in one.parts if isinstance(family, LineFunction)
-        ]
+        expansion = line_of(solution.network)
         # Fluxes of elements jump inside pieces, so that there is no strong residual.
-        return judge_expansion(problem, elements[0].expansion, limits) if elements else judge_line(solution, limits)
+        return judge_line(solution, limits) if expansion is None else judge_expansion(problem, expansion, limits)
     if problem.dim > 3:
         return undecided(f"not judged: the problem has {problem.dim} dimensions.")
     if solution.representation.voxels is not None:
         return judge_voxels(solution.representation.voxels, problem)
-    functions = [family for features in _features(solution) for _, family in features.parts]
-    elements = [family for family in functions if isinstance(family, FieldFunction)]
-    if elements:
-        return judge_elements(elements[0].field, solution, problem, options, tol)
+    if (elements := solution.representation.elements) is not None:
+        return judge_elements(elements.field, solution, problem, options, tol)
     return judge_smooth(solution, problem, options, tol)
-
-
-def _features(solution: Solution) -> tuple[Features, ...]:
-    return solution.network.of_cell if isinstance(solution.network, Frozen) else ()

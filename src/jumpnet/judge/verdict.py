@@ -12,7 +12,7 @@ from jumpnet.judge.finding import Finding
 
 if TYPE_CHECKING:
     from jumpnet.solution import Solution
-    from jumpnet.solution.solution import Pieces
+    from jumpnet.solution.statement import Pieces
 
 MOST_GAIN = 1e3  # a larger factor is not claimed for a corrected answer
 
@@ -84,12 +84,12 @@ class Verdict:
 
     def error(self, x: ArrayLike, piece: "Pieces | None" = None) -> Float[np.ndarray, " n"]:
         """e at points (n, d)."""
-        points, cell = self.solution._located(x, piece)
+        points, cell = self.solution.statement.located(x, piece)
         return self._field().value(points, np.asarray(cell, int))
 
     def gradient(self, x: ArrayLike, piece: "Pieces | None" = None) -> Float[np.ndarray, "n d"]:
         """The gradient of e at points (n, d)."""
-        points, cell = self.solution._located(x, piece)
+        points, cell = self.solution.statement.located(x, piece)
         return self._field().gradient(points, np.asarray(cell, int))
 
     def error_of_integral(self, piece: int | None = None) -> float:
@@ -105,7 +105,7 @@ class Verdict:
     def error_of_net_flux(self, over: tuple[int, int] | str) -> float:
         """The error of `solution.net_flux(over)`: the flux of e, from the equations of the elements."""
         self._field()
-        partition = self.solution._located_partition()
+        partition = self.solution.statement.known_partition
         key = partition.part_name(over) if isinstance(over, str) else (int(over[0]), int(over[1]))
         if key not in self.finding.fluxes:
             raise SolutionError(
@@ -150,7 +150,7 @@ class Verdict:
         return self.finding.field
 
     def _piece(self, piece: int) -> int:
-        return self.solution._located_partition().piece_number(piece)
+        return self.solution.statement.known_partition.piece_number(piece)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from jumpnet.linalg.lapack import posv, syrk, tpmqrt, tpqrt
 _trtrs, _potrs = get_lapack_funcs(("trtrs", "potrs"), dtype=np.float64)
 # LAPACK's block size in tpqrt; 16 to 32 are equally fast for 250 to 600 columns, 48 is slower.
 BLOCK = 32
-TINY = np.finfo(float).tiny
+TINY = np.finfo(float).tiny  # lower bound of divisors that may be zero
 # Corrections of a Cholesky solution end at this part of the first error, or after this number of rounds.
 CORRECTED, ROUNDS = 1e-6, 10
 

@@ -20,7 +20,7 @@ _potrf, _trtrs = get_lapack_funcs(("potrf", "trtrs"), dtype=np.float64)
 # The smallest pivot (columns have length one) and the largest first correction (relative to the solution) with which
 # the accuracy of QR is reached.
 LEAST_PIVOT, LARGEST_CORRECTION = 1e-4, 1e-4
-NONE = np.zeros(0, int)
+NONE = np.zeros(0, int)  # no columns
 EPSILON, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 
 

@@ -51,6 +51,7 @@ def gaussian(s: Float[Array, "*s"]) -> Jet:
     return f, -2 * s * f, (4 * s * s - 2) * f, (12 - 8 * s * s) * s * f
 
 
+# By name; `register_activation` adds to them.
 ACTIVATIONS: dict[str, Activation] = {
     "sigmoid": sigmoid,
     "tanh": tanh,

@@ -13,7 +13,7 @@ LARGEST = 100_000
 # Characters of a name of ours, such as that of a family of equations; nesting and integers in notes.
 LONGEST, DEEPEST, LARGEST_NUMBER = 1000, 8, 2**64
 
-T = TypeVar("T")
+T = TypeVar("T")  # the class that is read
 
 
 def from_fields(kind: type[T], spec: Mapping[str, Any]) -> T:

@@ -15,11 +15,12 @@ from jaxtyping import Array, Float, Int
 from jumpnet.linalg.block_qr import trained_labels
 from jumpnet.models.activations import activation
 from jumpnet.models.shallow import Blocks
+from jumpnet.models.trained import Trained
 from jumpnet.rows import Sites
 
 
 @dataclass(frozen=True)
-class FullyConnected:
+class FullyConnected(Trained):
     """Fully connected layers of the given widths on [y, z], z a trained label per cell, and a linear output.
 
     With `residual`, a layer whose width equals that of the one before adds its input to its output.

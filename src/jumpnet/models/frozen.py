@@ -40,11 +40,31 @@ class Features:
 class Frozen:
     """Features for each cell; the weights of cell l are the l-th part of theta.
 
-    Cells are the pieces, unless `cells` says which cell a point of a piece is in.
+    Cells are the pieces, unless `cut` says which cell a point of a piece is in.
     """
 
     of_cell: tuple[Features, ...]
-    cells: PowerMap | None = None
+    cut: PowerMap | None = None
+
+    @property
+    def inputs(self) -> None:
+        """None: sites are in physical coordinates, and the charts are part of the features."""
+        return None
+
+    @property
+    def shallow(self) -> None:
+        """None: no network."""
+        return None
+
+    @property
+    def expansion(self) -> "Frozen":
+        """Itself: u is an expansion in known functions."""
+        return self
+
+    @property
+    def pieces(self) -> int:
+        """The number of pieces."""
+        return len(self.of_cell) if self.cut is None else self.cut.pieces
 
     @property
     def size(self) -> int:
@@ -59,9 +79,9 @@ class Frozen:
 
     def placed(self, sites: Sites) -> Sites:
         """Sites of pieces as sites of cells."""
-        if self.cells is None:
+        if self.cut is None:
             return sites
-        return replace(sites, cell=self.cells(np.asarray(sites.x), np.asarray(sites.cell)))
+        return replace(sites, cell=self.cut(np.asarray(sites.x), np.asarray(sites.cell)))
 
     def values(self, theta: Float[np.ndarray, " weights"], sites: Sites) -> Float[np.ndarray, " sites"]:
         """The functional of every site."""

@@ -12,11 +12,12 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from jumpnet.models.shallow import Blocks, Shallow
+from jumpnet.models.trained import Trained
 from jumpnet.rows import Sites
 
 
 @dataclass(frozen=True)
-class PerCell:
+class PerCell(Trained):
     """`cells` copies of one shallow network without label; the parameters of cell l are the l-th row of theta."""
 
     one: Shallow

@@ -20,6 +20,7 @@ from jaxtyping import Array, Float, Int
 
 from jumpnet.linalg.block_qr import trained_labels
 from jumpnet.models.activations import Activation, activation
+from jumpnet.models.trained import Trained
 from jumpnet.rows import Sites
 
 Blocks = tuple[Float[Array, "rows sites"], ...]
@@ -36,7 +37,7 @@ class Parameters(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Shallow:
+class Shallow(Trained):
     """One hidden layer on the coordinates y and the label z of the cell.
 
     `encoding` is the frozen matrix E as nested tuples, or None where E is trained. `squash` is the activation in
@@ -51,6 +52,11 @@ class Shallow:
     hidden: str = "sigmoid"
     squash: str | None = None
     encoding: tuple[tuple[float, ...], ...] | None = None
+
+    @property
+    def shallow(self) -> "Shallow":
+        """Itself."""
+        return self
 
     @property
     def size(self) -> int:

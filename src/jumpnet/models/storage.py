@@ -20,7 +20,7 @@ def network_spec(network: Network | Frozen) -> dict[str, Any]:
     """The network as JSON."""
     if isinstance(network, Frozen):
         cells = [[{**chart.spec(), **family_spec(family)} for chart, family in one.parts] for one in network.of_cell]
-        cut = {} if network.cells is None else {"cut": network.cells.spec()}
+        cut = {} if network.cut is None else {"cut": network.cut.spec()}
         return {"network": "frozen", "cells": cells, **cut}
     if isinstance(network, PerCell):
         return {"network": "per-cell", "one": network_spec(network.one), "cells": network.cells}

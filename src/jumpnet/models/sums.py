@@ -27,8 +27,8 @@ def frozen_values(
     network: Frozen, theta: Weights, x: Float[np.ndarray, "n d"], cell: Int[np.ndarray, " n"]
 ) -> Float[np.ndarray, " n"]:
     """u at points seen from pieces."""
-    if network.cells is not None:
-        cell = network.cells(x, cell)
+    if network.cut is not None:
+        cell = network.cut(x, cell)
     values = np.zeros(len(x))
     with np.errstate(divide="ignore", invalid="ignore"):  # a pole may be hit outside its piece
         for l in np.unique(cell):

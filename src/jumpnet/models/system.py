@@ -15,7 +15,7 @@ from jumpnet._precision import float64
 from jumpnet.errors import ModelError
 from jumpnet.linalg.block_qr import ByCell, Pattern
 from jumpnet.models.frozen import Frozen
-from jumpnet.models.shallow import Blocks
+from jumpnet.models.shallow import Blocks, Shallow
 from jumpnet.rows import Layout, Rows, Run, Sites, batch
 
 
@@ -33,6 +33,15 @@ class Network(Protocol):
 
     @property
     def cells(self) -> int: ...
+
+    @property
+    def pieces(self) -> int: ...
+
+    @property
+    def expansion(self) -> None: ...
+
+    @property
+    def shallow(self) -> Shallow | None: ...
 
     @property
     def own(self) -> Int[np.ndarray, "cells own"]:
@@ -78,8 +87,8 @@ def _compiled_values(network: Network, theta: Array, sites: Sites) -> Array:
 
 def site_values(network: Network | Frozen, theta: Float[np.ndarray, " parameters"], sites: Sites) -> np.ndarray:
     """The functional of every site, in pieces."""
-    if isinstance(network, Frozen):
-        return network.values(theta, network.placed(sites))
+    if network.expansion is not None:
+        return network.expansion.values(theta, network.expansion.placed(sites))
     # What an order leaves out is not looked at: it is made where it is not used, instead of being copied there.
     nothing = np.zeros(0)
     a1, a2 = sites.a1 if sites.order > 0 else nothing, sites.a2 if sites.order > 1 else nothing

@@ -38,6 +38,7 @@ class Step(Protocol):
     def __call__(self, J: np.ndarray, damping: Damping) -> Solve | None: ...
 
 
+# The factorisations by name.
 STEPS: dict[str, Step] = {"qr": qr, "cholesky": cholesky, "auto": auto}
 # Those that are taken cell by cell where that is cheaper; it is a QR as well.
 BY_CELL = ("qr", "auto")

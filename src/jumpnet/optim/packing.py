@@ -16,7 +16,7 @@ from jumpnet.errors import ModelError, SolutionError
 from jumpnet.guard.text import shorten
 from jumpnet.optim.loop import LeastSquares, Optimizer
 
-RECOMPUTED = ("r", "J")
+RECOMPUTED = ("r", "J")  # fields of a state that follow from its parameters
 
 
 @dataclass(frozen=True, eq=False)

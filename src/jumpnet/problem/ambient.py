@@ -1,4 +1,5 @@
-"""A large constant in the data, such as an ambient temperature, against whose rounding errors u would be solved for."""
+"""A large constant in the data, such as an ambient temperature: u is solved for without it, to avoid its rounding
+errors."""
 
 import numpy as np
 
@@ -6,14 +7,14 @@ from jumpnet.problem.problem import Problem
 
 # A constant is taken out of the equations where it leaves less than this part of the boundary data.
 AMBIENT = 1e-2
-# Points of each part of the boundary, and of the pieces, at which data are looked at.
+# Points of each part of the boundary, and of the pieces, at which data are evaluated.
 POINTS = 100
 
 
 def ambient(problem: Problem) -> float:
-    """The constant that is taken out of the equations: the best one, or zero where it leaves much of the data.
+    """The constant that is subtracted from u: the one that leaves the smallest data, or zero where much remains.
 
-    Only where lam is zero: of functions that solve the equation inside no constant may be left over.
+    It is zero unless lam is zero everywhere: otherwise the constant would be a source inside the pieces.
     """
     parts = problem.partition
     x, piece = parts.sample_interior(POINTS, seed=9, minimum=2)

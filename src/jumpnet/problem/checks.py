@@ -1,4 +1,4 @@
-"""What can be known of a problem before it is solved: all data are evaluated at probe points, fixed seed."""
+"""Checks of a problem before it is solved: all data are evaluated at fixed probe points."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from jumpnet.problem.constant import check_compatible
 if TYPE_CHECKING:
     from jumpnet.problem.problem import Problem
 
+# Of the points at which data are evaluated once, to refuse wrong shapes and values: any number, always the same.
 PROBE_SEED = 90125
-PROBES_PER_PIECE = 32
-PROBES_PER_FACE = 24
+PROBES_PER_PIECE = 32  # probe points; each check takes a millisecond
+PROBES_PER_FACE = 24  # on each interface and part of the boundary
 # Of the check of a user's div_A: points, the step of central differences relative to the piece, and by how much it may
 # be off, relative to its size and in multiples of what half the step changes.
 DIFFERENCED, DIFFERENCE, DIFFERENCE_ERROR = 8, 1e-4, (1e-3, 3.0)
@@ -25,7 +26,7 @@ SYMMETRY = 1e-10  # relative to the largest entry of the matrix; formulas are ex
 
 
 def check(problem: Problem) -> bool:
-    """ProblemError, in one sentence, for the first thing wrong; JumpnetWarning for what is merely unusual.
+    """Raises ProblemError for the first mistake and warns of unusual data.
 
     True if any constant may be added to the solution, so that its mean has to be fixed.
     """

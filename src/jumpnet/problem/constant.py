@@ -1,4 +1,4 @@
-"""Problems that any constant may be added to: whether they have a solution at all, and which one is meant.
+"""Problems whose solution is determined up to a constant: whether one exists, and which is chosen.
 
 Where lam is zero and no condition names a value of u, only differences of u matter. A solution exists if what the
 sources release leaves through the boundary:
@@ -23,7 +23,7 @@ from jumpnet.problem.conditions import GivenOnBoundary, GivenOnInterface
 if TYPE_CHECKING:
     from jumpnet.problem.problem import Problem
 
-# Data that balance to this part of their size do so up to the rounding of the numbers that were written down.
+# Sources and fluxes balance if they differ by less than this part of their size: users round the numbers they write.
 BALANCED = 1e-7
 
 
@@ -40,7 +40,7 @@ def check_compatible(problem: Problem) -> None:
 
 
 def mean_of(problem: Problem, given: float | None) -> float:
-    """The mean that is meant: as given, else that of the exact solution, else zero."""
+    """The mean of the chosen solution: as given, else that of the exact solution, else zero."""
     if given is not None or problem.exact is None:
         return given or 0.0
     pieces = range(problem.partition.size)

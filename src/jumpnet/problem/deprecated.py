@@ -6,8 +6,8 @@ from typing import ParamSpec, TypeVar
 
 from jumpnet.errors import warn
 
-P = ParamSpec("P")
-T = TypeVar("T")
+P = ParamSpec("P")  # the parameters of the renamed function
+T = TypeVar("T")  # what it returns
 
 
 def partition_once_parts(call: Callable[P, T]) -> Callable[P, T]:

@@ -1,4 +1,4 @@
-"""From what the user may write to one field per piece, one condition per part and one jump per interface."""
+"""Converts the user's input to one field per piece, one condition per part and one jump per interface."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def jumps(given: Any, parts: Partition, names: Names) -> Mapping[Pair, JumpCondi
 
 
 def numbered(key: Any, parts: Partition) -> Any:
-    """A pair of pieces by their numbers; what is no name stays as it is."""
+    """A pair of pieces by their numbers; names are looked up."""
     if not isinstance(key, tuple):
         return key
     return tuple(parts.names.index(one) if isinstance(one, str) and one in parts.names else one for one in key)

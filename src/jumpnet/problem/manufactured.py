@@ -32,8 +32,9 @@ from jumpnet.problem.deprecated import partition_once_parts
 from jumpnet.problem.potential import partition_coefficients
 from jumpnet.problem.problem import Problem
 
+# The description of data that the exact solution defines.
 DERIVED = {"kind": "manufactured"}
-# Of the terms that a source is the sum of: below this it is zero, where noise would look like data that are not smooth.
+# A source below this part of its largest term is set to zero: rounding noise would look like data that are not smooth.
 ROUNDING = 1e-14
 
 

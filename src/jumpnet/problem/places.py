@@ -37,12 +37,12 @@ class Places:
         return len(self.size)
 
     def taken(self, which: np.ndarray) -> Places:
-        """Some of them."""
+        """A selection of them."""
         return Places(self.x[:, which], self.measure[which], self.size[which], self.normal[:, which], self.piece[which])
 
     @staticmethod
     def join(found: Sequence[Places]) -> Places:
-        """All of them, one after the other."""
+        """Several sets of places as one."""
         x, normal = (np.concatenate([getattr(one, name) for one in found], axis=1) for name in ("x", "normal"))
         measure, size, piece = (
             np.concatenate([getattr(one, name) for one in found]) for name in ("measure", "size", "piece")
@@ -52,7 +52,7 @@ class Places:
 
 @dataclass(frozen=True)
 class Notes:
-    """Sentences, as they are found."""
+    """Sentences about what was found."""
 
     jumps: list[str]
     unresolved: list[str]

@@ -1,10 +1,10 @@
-"""What the data of a problem look like before they are used: where they change fast, jump, or cannot be resolved.
+"""Where the data of a problem change fast, jump or cannot be resolved, found before they are used.
 
 Sources, coefficients, boundary data and jumps are functions that a solver sees at points only; a peak between the
-points is not there for it. So each of them is looked at first. Numbers, and formulas that bounds show to be smooth,
-cost nothing. Other formulas are sampled coarsely, and where their own parts say that they change (roughness.py);
-callables are sampled finely, since nothing else is known of them. Wherever the samples are not smooth, a tree of boxes
-(trees.py) follows them until they are. Its leaves are places for collocation points.
+points is invisible to it. Therefore they are surveyed first. Numbers, and formulas that bounds show to be smooth, cost
+nothing. Other formulas are sampled coarsely, and where their own parts say that they change (roughness.py); callables
+are sampled finely, since nothing else is known of them. Wherever the samples are not smooth, a tree of boxes (trees.py)
+follows them until they are. Its leaves are places for collocation points.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from jumpnet.fields import Values
 from jumpnet.fields.tensor import GivenDivergence, ScalarTensor, TensorField
 from jumpnet.geometry.partition.interface_detection import Pair
 from jumpnet.geometry.randomness import EvenlySpread
-from jumpnet.problem.looks import Look, finite_values, key_of, look_at, quietly, raw_values
 from jumpnet.problem.places import ORDINARY, Notes, Places, chosen
+from jumpnet.problem.sampling import SamplingPlan, finite_values, key_of, quietly, raw_values, sampling_plan
 from jumpnet.problem.surfaces import on_boundary, on_interface, piece_name, shared
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ class DataSurvey:
         return min((float(one.size.min()) for one in every if len(one)), default=np.inf)
 
 
+# Findings for problems in use, each surveyed once.
 _KNOWN: WeakKeyDictionary[Problem, DataSurvey] = WeakKeyDictionary()
 
 
@@ -119,18 +120,18 @@ def _in_pieces(problem: Problem, notes: Notes) -> Iterator[Places]:
         for pieces in alike.values():
             # What is smooth on the whole domain is so in every piece; many pieces ask the same question then.
             field = fields[pieces[0]]
-            if look_at([field], *parts.bounds) is None:
+            if sampling_plan([field], *parts.bounds) is None:
                 continue
             lower, upper = (
                 np.array(ends) for ends in zip(*(parts.piece_bounds(piece) for piece in pieces), strict=True)
             )
             box = lower.min(axis=0), upper.max(axis=0)
-            look = look_at([field], *box)
-            if look is None:
+            plan = sampling_plan([field], *box)
+            if plan is None:
                 continue
             steep = letter == "A" and max(_variation(problem, piece, None) for piece in pieces) > STEEP
             for function in _functions(field, np.mean(parts.piece_bounds(pieces[0]), axis=0), steep):
-                places = _of_volume(problem, pieces, box, function, look, (letter, len(alike)), notes)
+                places = _of_volume(problem, pieces, box, function, plan, (letter, len(alike)), notes)
                 if places is not None:
                     yield places
 
@@ -138,7 +139,7 @@ def _in_pieces(problem: Problem, notes: Notes) -> Iterator[Places]:
 def _functions(
     field: Values | TensorField, middle: np.ndarray, steep: bool
 ) -> list[Callable[[np.ndarray], np.ndarray]]:
-    """The scalar functions to look at: of a matrix, the logarithm of its trace (it enters by its ratios) and its shape.
+    """The scalar functions to sample: of a matrix, the logarithm of its trace (it enters by its ratios) and its shape.
 
     With `steep`, the inverse of the trace as well: gradients are as large as that where A is small.
     """
@@ -169,7 +170,7 @@ def _of_volume(
     pieces: list[int],
     box: tuple[np.ndarray, np.ndarray],
     function: Callable[[np.ndarray], np.ndarray],
-    look: Look,
+    plan: SamplingPlan,
     what: tuple[str, int],
     notes: Notes,
 ) -> Places | None:
@@ -188,7 +189,7 @@ def _of_volume(
         return values
 
     coarse, fine = (shared(boxes[parts.dim], among, parts.dim) for boxes in (COARSE, FINE))
-    leaves = look.leaves(evaluate, lambda x: x, box, coarse, fine)
+    leaves = plan.leaves(evaluate, lambda x: x, box, coarse, fine)
     notes.add(lambda x: f"{letter} of {piece_name(problem, _piece_at(problem, x, pieces))}", leaves, lambda x: x)
     x, measure, size = chosen(leaves, (upper - lower) * ORDINARY)
     if not len(size):
@@ -207,7 +208,7 @@ def _piece_at(problem: Problem, x: np.ndarray, pieces: list[int]) -> int:
 
 
 def _variation(problem: Problem, piece: int, places: Places | None) -> float:
-    """By which factor A varies from place to place in a piece, at points all over it, its box's corners among them."""
+    """The factor by which A varies in a piece, from sample points in it and the corners of its box."""
     field, parts = problem.A[piece], problem.partition
     if field.is_constant:
         return 1.0
@@ -217,8 +218,8 @@ def _variation(problem: Problem, piece: int, places: Places | None) -> float:
     inside = lower + EvenlySpread().random((PROBES, parts.dim)) * (upper - lower)
     x = np.concatenate([inside, corners.reshape(-1, parts.dim)])
     more = [] if places is None else [*places.x]
-    # On its box, where it can be had without labels, a smooth A varies more than in the piece.
-    if not more and look_at([field], lower, upper) is None and (ratio := _ratio(field.value(x))) < MILD:
+    # The box needs no labels; a smooth A varies at least as much there as in the piece.
+    if not more and sampling_plan([field], lower, upper) is None and (ratio := _ratio(field.value(x))) < MILD:
         return ratio
     x = np.concatenate([x[parts.label(x) == piece], *more])
     return _ratio(field.value(x)) if len(x) else 1.0

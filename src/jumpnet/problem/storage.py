@@ -15,6 +15,7 @@ from jumpnet.problem.problem import Problem
 from jumpnet.problem.sources import Data, PointSource
 
 Spec = dict[str, Any]
+# Conditions by their names in saved files.
 KINDS = {"dirichlet": Dirichlet, "neumann": Neumann, "robin": Robin, "periodic": Periodic}
 
 

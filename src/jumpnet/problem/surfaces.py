@@ -1,4 +1,4 @@
-"""Data on the boundary and on interfaces, wall by wall: where they change fast."""
+"""Where data on the boundary and on interfaces change fast, wall by wall."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from jumpnet.geometry.partition.interface_detection import Pair, Trace
 from jumpnet.geometry.quadrature.sheets import Sheet, sheet_of
 from jumpnet.geometry.randomness import EvenlySpread
 from jumpnet.problem.conditions import BoundaryData, GivenOnBoundary, GivenOnInterface, JumpData
-from jumpnet.problem.looks import Look, elementary, finite_values, look_at, raw_values
 from jumpnet.problem.places import MOST_POINTS, ORDINARY, Notes, Places, chosen
+from jumpnet.problem.sampling import SamplingPlan, elementary, finite_values, raw_values, sampling_plan
 
 if TYPE_CHECKING:
     from jumpnet.problem.problem import Problem
@@ -101,7 +101,7 @@ def _of_surface(
     if all(isinstance(field, ConstantField) for field in fields):
         return
     parts = surface.problem.partition
-    anywhere = look_at(fields, *parts.bounds)
+    anywhere = sampling_plan(fields, *parts.bounds)
     if anywhere is None:
         return
     walls, exact = surface.walls(), _values_on(data)
@@ -116,8 +116,8 @@ def _of_surface(
             found = _sampled_wall(surface, number, value)
         else:
             x = sheet.at(_spread_over(sheet))[0]
-            look = look_at(fields, x.min(axis=0), x.max(axis=0))
-            found = None if look is None else _of_sheet(surface, sheet, value, look, len(walls), what, notes)
+            plan = sampling_plan(fields, x.min(axis=0), x.max(axis=0))
+            found = None if plan is None else _of_sheet(surface, sheet, value, plan, len(walls), what, notes)
         if found is not None:
             yield found
 
@@ -134,7 +134,7 @@ def _values_on(data: BoundaryData | JumpData | Values) -> OnSurface:
 
 
 def _spread_over(sheet: Sheet) -> np.ndarray:
-    """A few parameters all over a wall, its ends among them."""
+    """A few parameters of a wall, its ends included."""
     axes = [
         np.linspace(a, b, 33 if len(sheet.lower) == 1 else 9) for a, b in zip(sheet.lower, sheet.upper, strict=True)
     ]
@@ -142,7 +142,7 @@ def _spread_over(sheet: Sheet) -> np.ndarray:
 
 
 def _of_sheet(
-    surface: _Surface, sheet: Sheet, value: OnSurface, look: Look, walls: int, what: str, notes: Notes
+    surface: _Surface, sheet: Sheet, value: OnSurface, plan: SamplingPlan, walls: int, what: str, notes: Notes
 ) -> Places | None:
     """Where data change fast on one wall."""
     parts = surface.problem.partition
@@ -156,7 +156,7 @@ def _of_sheet(
 
     k = len(sheet.lower)
     coarse, fine = (shared(boxes[k], walls, k) for boxes in (COARSE, FINE))
-    leaves = look.leaves(evaluate, sheet.position, (sheet.lower, sheet.upper), coarse, fine)
+    leaves = plan.leaves(evaluate, sheet.position, (sheet.lower, sheet.upper), coarse, fine)
     notes.add(lambda x: what, leaves, sheet.position)
     t, measure, size = chosen(leaves, (sheet.upper - sheet.lower) * ORDINARY)
     if not len(size):

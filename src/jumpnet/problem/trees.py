@@ -21,19 +21,19 @@ Evaluate = Callable[[np.ndarray], np.ndarray]
 
 # Points of a box along each axis, for one to three parameters.
 SIDE = {1: 9, 2: 9, 3: 7}
-# A fourth difference above this part of the function's range is not smooth. A Gaussian passes at a spacing of a seventh
-# of its standard deviation.
+# The function is not smooth where a fourth difference exceeds this part of its range. A Gaussian passes at a spacing of
+# a seventh of its standard deviation.
 SMOOTH = 1e-3
-# The same, for a place that a tree with larger boxes is to look at.
+# The same threshold for places at which a tree with larger boxes begins.
 SCOUTED = 1e-5
 # A range below this part of the largest value is rounding.
 ROUNDING = 1e-10
 # Halvings after which a box is as small as it may be: 4e-9, 2e-7 and 2e-5 of the whole.
 DEEPEST = {1: 28, 2: 22, 3: 16}
-# No more boxes of one size than this are halved: of a layer along a curve, some places stand for all of it.
+# The most boxes of one size that are halved: of a layer along a curve only a sample is followed.
 MOST_BOXES = {1: 96, 2: 32, 3: 12}
-# Of a jump, the two ends of the steepest line differ by this part of its range; across a peak they do not. And as much
-# of it is seen on a grid that is shifted by a part of its spacing.
+# A jump: the ends of the steepest grid line differ by more than this part of the range, unlike at a peak, and so they
+# do on a grid that is shifted by a part of its spacing.
 ACROSS, SHIFTED = 0.5, 0.31
 # A range that grew by this factor over GROWN_OVER halvings at a place grows without bound.
 GROWN, GROWN_OVER = 2.0, 6
@@ -41,7 +41,7 @@ GROWN, GROWN_OVER = 2.0, 6
 
 @dataclass(frozen=True)
 class Leaves:
-    """Boxes that were halved off: centres and edges (n, k) in parameters, for how many others each stands, values.
+    """Leaves of the tree: centres and edges (n, k) in parameters, how many boxes each represents, and values.
 
     `largest` is the largest absolute value in the box, `ranges` the range of the values. `jumps`, `unbounded` and
     `rough` are places (m, k) of boxes of the smallest size that are not smooth: two values meet there, values grow
@@ -62,7 +62,8 @@ class Leaves:
 
 @dataclass(frozen=True)
 class _Level:
-    """Boxes of one size: lower corners, for how many others each stands, and the ranges of those that they are in."""
+    """Boxes of one size: lower corners, how many boxes each represents, and the ranges of the larger boxes that hold
+    them."""
 
     lower: Float[np.ndarray, "b k"]
     count: Float[np.ndarray, " b"]
@@ -76,15 +77,15 @@ def resolve(
     boxes: int,
     seeds: Float[np.ndarray, "s k"] | None = None,
 ) -> Leaves:
-    """The leaves that are smaller than the first boxes, of which there are `boxes` along each axis.
+    """The leaves below the first level, which has `boxes` boxes along each axis.
 
     Further boxes are centred at `seeds`, places where the function is known to change.
     """
     k, whole = len(lower), upper - lower
     edge = whole / boxes
-    corners = _regular(lower, edge, boxes)
+    corners = regular(lower, edge, boxes)
     if seeds is not None:
-        # Beside the seeds, by a part of a spacing that is not round: nothing is to hit a singular point itself.
+        # The boxes are shifted by a tiny part of their size, so that no grid point is a singular point.
         corners = np.concatenate([corners, seeds - edge / 2 * (1 + 1e-9)])
     level = _Level(corners, np.ones(len(corners)), np.full((len(corners), GROWN_OVER), np.nan))
     evaluate = _within(evaluate, lower, upper)
@@ -92,7 +93,7 @@ def resolve(
     low, high, largest, evaluated = np.inf, -np.inf, 0.0, 0
     jumps = unbounded = unresolved = np.empty((0, k))
     for depth in range(DEEPEST[k] + 1):
-        values = _sampled(evaluate, level.lower, edge)
+        values = sampled(evaluate, level.lower, edge)
         evaluated += values.size
         there = values[np.isfinite(values)]
         if len(there):
@@ -100,7 +101,7 @@ def resolve(
             largest = max(abs(low), abs(high))
         if high - low <= ROUNDING * largest:
             break
-        difference = _fourth_difference(values)
+        difference = fourth_difference(values)
         rough = difference > SMOOTH * (high - low)
         if depth:
             inside = ~rough & np.isfinite(values).reshape(len(values), -1).any(axis=1)
@@ -117,7 +118,7 @@ def resolve(
     return Leaves(center, edges, count, size, ranges, jumps, unbounded, unresolved, float(edge.max()), evaluated)
 
 
-def _regular(lower: np.ndarray, edge: np.ndarray, boxes: int) -> np.ndarray:
+def regular(lower: np.ndarray, edge: np.ndarray, boxes: int) -> np.ndarray:
     """Lower corners of boxes side by side."""
     return lower + np.array(list(product(range(boxes), repeat=len(lower))), float).reshape(-1, len(lower)) * edge
 
@@ -137,21 +138,21 @@ def _within(evaluate: Evaluate, lower: np.ndarray, upper: np.ndarray) -> Evaluat
     return limited
 
 
-def _sampled(evaluate: Evaluate, lower: np.ndarray, edge: np.ndarray) -> np.ndarray:
+def sampled(evaluate: Evaluate, lower: np.ndarray, edge: np.ndarray) -> np.ndarray:
     """Values (b, m, ..., m) on the grids of boxes."""
     b, k = lower.shape
     m = SIDE[k]
-    grid = np.stack(np.meshgrid(*[_nodes(m)[0]] * k, indexing="ij"), axis=-1).reshape(-1, k)
+    grid = np.stack(np.meshgrid(*[nodes(m)[0]] * k, indexing="ij"), axis=-1).reshape(-1, k)
     x = (lower[:, None] + grid * edge).reshape(-1, k)
     return evaluate(x).reshape(b, *(m,) * k)
 
 
 @cache
-def _nodes(m: int) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "5 stencils"]]:
+def nodes(m: int) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "5 stencils"]]:
     """Points of a line in [0, 1] and the weights of fourth differences of five neighbours, in units of the spacing.
 
-    The points are not quite evenly spaced, or a wave that is much shorter than the spacing could look like a long one.
-    The middle one is in its place: that is where a peak is expected.
+    The points are slightly uneven, to avoid aliasing of waves much shorter than the spacing. The middle point is exact,
+    as a peak is expected there.
     """
     off = 0.2 * np.sin(2.4 * np.arange(m))
     off[[0, m // 2, m - 1]] = 0.0
@@ -164,10 +165,10 @@ def _nodes(m: int) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "5 stenci
     return t / (m - 1), weights
 
 
-def _fourth_difference(values: np.ndarray) -> Float[np.ndarray, " boxes"]:
+def fourth_difference(values: np.ndarray) -> Float[np.ndarray, " boxes"]:
     """The largest fourth difference along the grid lines of each box; 0 where no five neighbours are known."""
     largest, m = np.zeros(len(values)), values.shape[1]
-    weights = _nodes(m)[1]
+    weights = nodes(m)[1]
     with np.errstate(invalid="ignore", over="ignore"):
         for axis in range(1, values.ndim):
             lines = np.moveaxis(values, axis, -1)
@@ -205,7 +206,8 @@ def _halved(level: _Level, edge: np.ndarray, values: np.ndarray, roughness: Floa
 
 
 def _marked(places: np.ndarray, roughness: np.ndarray) -> tuple[Int[np.ndarray, " m"], Float[np.ndarray, " m"]]:
-    """The boxes to halve and for how many each stands: all, or the roughest (a peak) and others evenly (a layer)."""
+    """The boxes to halve and how many each represents: all, or the roughest (a peak) and an even sample of the others
+    (a layer)."""
     rough, most = np.flatnonzero(roughness), MOST_BOXES[places.shape[1]]
     if len(rough) <= most:
         return rough, np.ones(len(rough))
@@ -219,12 +221,12 @@ def _marked(places: np.ndarray, roughness: np.ndarray) -> tuple[Int[np.ndarray, 
 def _classified(
     evaluate: Evaluate, level: _Level, edge: np.ndarray, values: np.ndarray, rough: Bool[np.ndarray, " b"]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Places of the smallest boxes where two values meet, where values grow, and the others that are not smooth."""
+    """Places of the smallest boxes: jumps, unbounded growth, and those that are rough in another way."""
     which = np.flatnonzero(rough)
     now, before = _range(values[which]), level.ranges[which, 0]
     grown = now > GROWN * np.where(np.isfinite(before), before, np.inf)
     shift = SHIFTED * edge / (values.shape[1] - 1)
-    moved = [_range(_sampled(evaluate, level.lower[which] + side * shift, edge)) for side in (-1, 1)]
+    moved = [_range(sampled(evaluate, level.lower[which] + side * shift, edge)) for side in (-1, 1)]
     seen = np.maximum(*moved) >= ACROSS * now
     jump = np.zeros(len(which), bool)
     for axis in range(1, values.ndim):
@@ -242,114 +244,7 @@ def _classified(
     return place[jump], place[grown], place[~jump & ~grown]
 
 
-def extrema_and_zeros(
-    evaluate: Callable[[np.ndarray], np.ndarray],
-    lower: Float[np.ndarray, " k"],
-    upper: Float[np.ndarray, " k"],
-    side: int,
-    most: int,
-) -> Float[np.ndarray, "s k"]:
-    """Places of local extrema and of zeros of several functions (n, k) -> (n, c), found from `side` points an axis."""
-    k, step = len(lower), (upper - lower) / (side - 1)
-    grid = np.stack(np.meshgrid(*[np.arange(side)] * k, indexing="ij"), axis=-1)
-    x = lower + grid.reshape(-1, k) * step
-    values = np.moveaxis(evaluate(x).reshape(*(side,) * k, -1), -1, 0)
-    extreme = [_extremes(values, sign) for sign in (1.0, -1.0)]
-    starts = [(np.array(where, int), sign) for sign, where in zip((1.0, -1.0), extreme, strict=True)]
-    column = np.concatenate([where[:, 0] for where, _ in starts])
-    index = np.concatenate([where[:, 1:] for where, _ in starts])
-    sign = np.concatenate([np.full(len(where), sign) for where, sign in starts])
-    if len(index) > most:
-        kept = np.linspace(0, len(index) - 1, most).round().astype(int)
-        column, index, sign = column[kept], index[kept], sign[kept]
-    peaks = _climbed(evaluate, lower + index * step, column, sign, step, (lower, upper))
-    return np.concatenate([peaks, _zeros(evaluate, values, lower, step, most)])
-
-
-def _extremes(values: np.ndarray, sign: float) -> Int[np.ndarray, "e k_and_1"]:
-    """Indices of points that no neighbour along an axis exceeds and some neighbour falls short of."""
-    v = sign * values
-    top, above = np.isfinite(v), np.zeros(v.shape, bool)
-    for axis in range(1, v.ndim):
-        for shift in (1, -1):
-            other = np.roll(v, shift, axis=axis)
-            edge = [slice(None)] * v.ndim
-            edge[axis] = slice(0, 1) if shift == 1 else slice(-1, None)
-            with np.errstate(invalid="ignore"):
-                below, more = ~(other > v), v > other
-            below[tuple(edge)], more[tuple(edge)] = True, False
-            top, above = top & below, above | more
-    return np.argwhere(top & above)
-
-
-def scouted(
-    evaluate: Evaluate, lower: Float[np.ndarray, " k"], upper: Float[np.ndarray, " k"], boxes: int, most: int
-) -> Float[np.ndarray, "s k"]:
-    """Places where a function is least smooth on a fine grid, for a tree that begins with larger boxes."""
-    k, edge = len(lower), (upper - lower) / boxes
-    corners = _regular(lower, edge, boxes)
-    values = _sampled(evaluate, corners, edge)
-    there = values[np.isfinite(values)]
-    if not len(there) or np.ptp(there) <= ROUNDING * np.abs(there).max():
-        return np.empty((0, k))
-    difference = _fourth_difference(values)
-    rough = np.flatnonzero(difference > SCOUTED * np.ptp(there))
-    rough = rough[np.argsort(-difference[rough], kind="stable")]
-    # The roughest first; then others, wherever they are.
-    if not len(rough):
-        return np.empty((0, k))
-    chosen, m = rough[np.unique(np.linspace(0, len(rough) - 1, most).round().astype(int))], SIDE[k]
-    flat = values[chosen].reshape(len(chosen), -1)
-    at = np.nanargmax(np.abs(flat - np.nanmedian(flat, axis=1)[:, None]), axis=1)
-    return corners[chosen] + _nodes(m)[0][np.stack(np.unravel_index(at, (m,) * k), axis=1)] * edge
-
-
 # Refinements of the grid about an extremum or a zero, to 1e-9 of its first spacing: points of it along an axis, and how
 # often; of the bracket of a zero.
 CLIMB = {1: (9, 15), 2: (9, 15), 3: (5, 30)}
 SECTIONS, NARROWED = 16, 8
-
-
-def _climbed(
-    evaluate: Evaluate, x: np.ndarray, column: np.ndarray, sign: np.ndarray, step: np.ndarray, ends: tuple
-) -> np.ndarray:
-    """The extrema near places of a grid, by ever finer grids about the best point so far."""
-    if not len(x):
-        return x
-    n, k = x.shape
-    side, times = CLIMB[k]
-    around = np.stack(np.meshgrid(*[np.linspace(-1.0, 1.0, side)] * k, indexing="ij"), axis=-1).reshape(-1, k)
-    at, h = np.arange(n), step.copy()
-    for _ in range(times):
-        tried = np.clip(x[:, None] + around * h, *ends)
-        values = evaluate(tried.reshape(-1, k)).reshape(n, len(around), -1)[at, :, column]
-        values = np.where(np.isfinite(values), sign[:, None] * values, -np.inf)
-        x, h = tried[at, np.argmax(values, axis=1)], h * 2 / (side - 1)
-    return x
-
-
-def _zeros(evaluate: Evaluate, values: np.ndarray, lower: np.ndarray, step: np.ndarray, most: int) -> np.ndarray:
-    """Places between neighbours of a grid where a function changes its sign, from ever smaller brackets."""
-    k, found = values.ndim - 1, []
-    for axis in range(1, k + 1):
-        first, second = (np.moveaxis(values, axis, -1)[..., part] for part in (slice(None, -1), slice(1, None)))
-        change = np.argwhere(np.moveaxis((first < 0) != (second < 0), -1, axis))
-        found.append(np.column_stack([change, np.full(len(change), axis - 1)]))
-    table = np.concatenate(found)
-    if not len(table):
-        return np.empty((0, k))
-    table = table[np.unique(np.linspace(0, len(table) - 1, most).round().astype(int))]
-    column, index, axis = table[:, 0], table[:, 1:-1], table[:, -1]
-    at, a = np.arange(len(table)), lower + index * step
-    along = np.zeros_like(a)
-    along[at, axis] = step[axis]
-    for _ in range(NARROWED):
-        t = np.linspace(0.0, 1.0, SECTIONS + 1)[:, None]
-        negative = (
-            evaluate((a[:, None] + t * along[:, None]).reshape(-1, k)).reshape(len(at), SECTIONS + 1, -1)[at, :, column]
-            < 0
-        )
-        first = np.argmax(negative[:, 1:] != negative[:, :1], axis=1)
-        along = along / SECTIONS
-        a = a + first[:, None] * along
-    return a + along / 2

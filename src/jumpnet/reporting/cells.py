@@ -17,9 +17,10 @@ from jumpnet.fe.field import Field
 from jumpnet.fe.integration import ElementPoints, subdivided
 from jumpnet.geometry import Partition
 
-HALVINGS = 48
+HALVINGS = 48  # bisections of a grid edge at an interface: down to rounding
 MOST_NODES = 2_000_000  # beyond which the grid is not made finer
 MOST_TRIANGLES, MOST_PARTS = 120_000, 8  # of finite elements: all together, and along an edge of one
+# The cell of a simplex that is not cut, by dimension.
 WHOLE = {1: "line", 2: "triangle", 3: "tetra"}
 # What is left of a simplex with 1, 2, ... of its corners inside (they come first): a kind of cell, and its corners as
 # corners of the simplex, (0, 0), or as points on its edges, (0, 2).
@@ -72,7 +73,7 @@ def element_cells(field: Field) -> tuple[PieceCells, ...]:
 def cut_cells(partition: Partition, resolution: int) -> tuple[PieceCells, ...]:
     """The cells of all pieces, from a grid with `resolution` steps along the longer side.
 
-    Where a piece slips between the points of the grid, it is made finer, up to eight times.
+    Where a piece has no grid point, the grid is refined, up to eight times.
     """
     for finer in (1, 2, 4, 8):
         nodes, simplices = _simplices(partition, finer * resolution)
@@ -128,7 +129,7 @@ def _cells_of(
 
 
 def _turned(kind: str, cells: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """The same cells, all turned the way VTK counts: positive volumes, polygons anticlockwise."""
+    """The same cells in VTK's orientation: positive volumes, polygons anticlockwise."""
     if kind == "line":
         return cells
     sides = points[cells[:, [1, 2] if points.shape[1] == 2 else [1, 2, 3]]] - points[cells[:, [0]]]

@@ -18,7 +18,7 @@ from jumpnet.geometry.shape import Shape
 from jumpnet.reporting.grid import Grid, Plane, outlines
 from jumpnet.reporting.outlines import rings_of
 
-HALVINGS = 60
+HALVINGS = 60  # bisections that move a contour point onto the interface: down to rounding
 CROWDED = 0.25  # of a cell: contour points closer than this to the one before are left out
 FEWEST = 3  # points of a stretch worth showing
 

@@ -1,4 +1,4 @@
-"""Solutions for other programs: VTK for ParaView, tables, NumPy arrays, xarray; nothing is smeared across a jump."""
+"""Solutions for other programs: VTK for ParaView, tables, NumPy arrays, xarray; jumps stay sharp."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import xarray
 
 RESOLUTION = {1: 1000, 2: 200, 3: 48}  # steps along the longer side
-MOST_POINTS = 50_000_000
+MOST_POINTS = 50_000_000  # larger grids are refused: the file would take gigabytes
 
 
 def export(solution: Solution, path: str | PathLike[str], *, resolution: int | None = None) -> None:
@@ -98,7 +98,7 @@ def as_function(solution: Solution, *, piece: int | str | None = None) -> Callab
 
 
 def _partition(solution: Solution) -> Partition:
-    return solution._located_partition()
+    return solution.statement.known_partition
 
 
 def _steps(solution: Solution, given: int | None) -> int:

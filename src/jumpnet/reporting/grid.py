@@ -1,4 +1,4 @@
-"""Values on fine grids of a plane, each point seen from its own piece: nothing is smeared across an interface."""
+"""Values on fine grids of a plane, each point seen from its own piece: interfaces stay sharp."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ class Plane:
 
     @property
     def name(self) -> str:
-        """What stands still, such as $x_3 = 0$; empty in 2-D."""
+        """The fixed coordinates, such as $x_3 = 0$; empty in 2-D."""
         still = [k for k in range(len(self.fixed)) if k not in self.axes]
         return ", ".join(f"$x_{k + 1} = {self.fixed[k]:.3g}$" for k in still)
 

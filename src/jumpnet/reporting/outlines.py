@@ -9,7 +9,7 @@ from jumpnet.geometry import Box, Curve, Path, Star
 from jumpnet.geometry.shape import Shape
 
 POINTS = 720  # of a closed curve
-ANGLES = np.linspace(0.0, 2.0 * np.pi, POINTS + 1)
+ANGLES = np.linspace(0.0, 2.0 * np.pi, POINTS + 1)  # of the points of a circle
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,8 @@ class Ring:
 
 
 def rings_of(shape: Shape, longest: float) -> tuple[Ring, ...] | None:
-    """The boundary of a plane shape, edges no longer than about `longest`; None where it has to be looked for."""
+    """The boundary of a plane shape, edges no longer than about `longest`; None where only a level function is
+    known."""
     if shape.dim != 2 or shape.clipped:
         return None
     if isinstance(shape, Path):

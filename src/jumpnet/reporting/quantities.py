@@ -11,7 +11,7 @@ from jumpnet.judge import Verdict
 from jumpnet.solution import Solution
 
 Values = Callable[[np.ndarray, np.ndarray], np.ndarray]
-TINY = np.finfo(float).tiny
+TINY = np.finfo(float).tiny  # lower bound of values on a logarithmic scale
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,12 @@ class Quantity:
 
 
 def flux_names(dim: int) -> tuple[str, ...]:
-    """What tables and pages call the components of A grad u."""
+    """The names of the components of A grad u in tables and pages."""
     return tuple(f"flux{k + 1}" for k in range(dim))
 
 
 def remembered(function: Values) -> Values:
-    """The same function, which does not compute again what it has computed: u is drawn and is part of the error."""
+    """The function with a cache of its last values: u is drawn and is also part of the error."""
     known: dict[tuple[bytes, bytes], np.ndarray] = {}
 
     def values(x: np.ndarray, piece: np.ndarray) -> np.ndarray:

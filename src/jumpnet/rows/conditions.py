@@ -31,9 +31,10 @@ class Kind(Enum):
         return group_of(self.value)
 
 
+# Kinds of conditions by where they hold.
 BETWEEN_PIECES = (Kind.JUMP, Kind.FLUX)
-ON_BOUNDARY = (Kind.BOUNDARY, Kind.PERIODIC_VALUE, Kind.PERIODIC_FLUX)
-ON_CUTS = (Kind.CUT, Kind.CUT_FLUX)
+ON_BOUNDARY = (Kind.BOUNDARY, Kind.PERIODIC_VALUE, Kind.PERIODIC_FLUX)  # on the outer boundary
+ON_CUTS = (Kind.CUT, Kind.CUT_FLUX)  # between cells of one piece
 
 
 @dataclass(frozen=True, slots=True)

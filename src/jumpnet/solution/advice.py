@@ -100,7 +100,7 @@ def _either(*ways: str) -> str:
 def _met(solution: Solution) -> str:
     """The tolerance that the answer meets as it is, or a larger one where that is not known."""
     try:
-        x, piece = solution._located_partition().sample_interior(SAMPLE, seed=[solution.seed, 7])
+        x, piece = solution.statement.known_partition.sample_interior(SAMPLE, seed=[solution.seed, 7])
         variation = float(np.std(solution(x, piece)))
     except JumpnetError:
         return word("larger")

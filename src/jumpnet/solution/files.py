@@ -16,6 +16,7 @@ from jumpnet.guard.writing import write_atomically
 
 # The entry of a file's header that holds the description, and what such a file is called.
 SOLUTION, CHECKPOINT = "jumpnet", "jumpnet.checkpoint"
+# What a file of each kind is called in messages.
 CALLED = {SOLUTION: "solution", CHECKPOINT: "checkpoint"}
 # Exceptions that reading a damaged or forged description may raise.
 NONSENSE = (LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError, RecursionError)

@@ -22,7 +22,7 @@ MOST_ARGUMENTS = 3  # x, u, grad u
 
 def integral(solution: Solution, f: Any = None, over: Any = None) -> Integral:
     """The integral of f over pieces, an interface or a part of the boundary; see `Solution.integral`."""
-    parts, places, density = solution._located_partition(), places_of(solution), _density(solution, f)
+    parts, places, density = solution.statement.known_partition, places_of(solution), _density(solution, f)
     if isinstance(over, tuple):
         pair = _pair(parts, over)
         return places.on_interface(pair, density)

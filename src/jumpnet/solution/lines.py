@@ -47,7 +47,7 @@ def along(solution: Solution, start: ArrayLike, end: ArrayLike, count: int = 101
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2:
         raise SolutionError(f"count is {count!r}; give a whole number of points, at least 2.")
     x = np.linspace(ends[0], ends[1], int(count))
-    piece = labels_of(solution._located_partition(), x).astype(int)
+    piece = labels_of(solution.statement.known_partition, x).astype(int)
     inside = piece >= 0
     u, flux = np.full(len(x), np.nan), np.full(x.shape, np.nan)
     if inside.any():

@@ -64,7 +64,7 @@ class Places:
 
     def flux(self) -> Float[np.ndarray, "n d"]:
         """A grad u."""
-        A = self.solution._tensor(self.piece).value(self.x)
+        A = self.solution.statement.tensor(self.piece).value(self.x)
         return np.einsum("nij,nj->ni", A, self.gradient())
 
     @property
@@ -110,14 +110,14 @@ class OfGeometry(Integrals):
     solution: Solution
 
     def in_piece(self, piece: int, density: Density) -> Integral:
-        return over_piece(self.solution._located_partition(), piece)(self._of(piece, density))
+        return over_piece(self.solution.statement.known_partition, piece)(self._of(piece, density))
 
     def on_interface(self, pair: Pair, density: Density) -> Integral:
-        rules = over_interface(self.solution._located_partition(), (min(pair), max(pair)))
+        rules = over_interface(self.solution.statement.known_partition, (min(pair), max(pair)))
         return total(rules, self._of(pair[0], density, 1.0 if pair[0] < pair[1] else -1.0))
 
     def on_boundary(self, part: str | None, piece: int, density: Density) -> Integral:
-        return total(over_boundary(self.solution._located_partition(), part, piece), self._of(piece, density))
+        return total(over_boundary(self.solution.statement.known_partition, part, piece), self._of(piece, density))
 
     def _of(self, piece: int, density: Density, sign: float = 1.0) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
         return lambda x, normals: density(Places(self.solution, piece, x, sign * normals))
@@ -139,7 +139,7 @@ class OfMesh(Integrals):
         return self._compared(lambda count: on_interface(mesh, pair, count), pair[0], density)
 
     def on_boundary(self, part: str | None, piece: int, density: Density) -> Integral:
-        partition, mesh = self.solution._located_partition(), self.elements.field.mesh
+        partition, mesh = self.solution.statement.known_partition, self.elements.field.mesh
         chosen = None if part is None else partition.boundary_parts.index(partition.part_name(part))
 
         def wanted(at: Places) -> np.ndarray:
@@ -204,7 +204,7 @@ class OfVoxels(Integrals):
         return found
 
     def on_boundary(self, part: str | None, piece: int, density: Density) -> Integral:
-        partition, found = self.solution._located_partition(), NOTHING
+        partition, found = self.solution.statement.known_partition, NOTHING
         chosen = None if part is None else partition.boundary_parts.index(partition.part_name(part))
         for axis in range(3):
             labels = np.moveaxis(self.voxels.pieces, axis, 0)
@@ -229,7 +229,7 @@ class OfVoxels(Integrals):
         normals = np.zeros_like(x)
         normals[:, axis] = sign
         if part is not None:
-            mine = self.solution._located_partition().part_numbers(x, normals, np.full(len(x), piece)) == part
+            mine = self.solution.statement.known_partition.part_numbers(x, normals, np.full(len(x), piece)) == part
             x, values, slopes, normals = x[mine], values[mine], slopes[mine], normals[mine]
         if not len(x):
             return NOTHING

@@ -253,7 +253,7 @@ def _inside(solution: Solution, piece: int | str | None, density: Density) -> In
 
 
 def _partition(solution: Solution) -> Partition:
-    return solution._located_partition()
+    return solution.statement.known_partition
 
 
 def _problem(solution: Solution) -> Problem:

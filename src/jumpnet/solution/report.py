@@ -134,15 +134,7 @@ class TrustReport:
             f"  {r.term:<{width}}  {r.rows:5d} rows   residual {r.physical:.1e}   scaled {r.scaled:.1e}"
             for r in self.held_out
         ]
-        if self.seeds:
-            off = f"; from their mean they are off by up to {self.spread:.1e}" if math.isfinite(self.spread) else ""
-            lines.append(f"seeds      the best of {len(self.seeds)} by {self.chosen_by}{off}")
-        for seed in self.seeds:
-            estimate = "" if math.isnan(seed.estimate) else f"   estimate {seed.estimate:.1e}"
-            lines.append(
-                f"  seed {seed.seed}{estimate}   held out {seed.held_out_loss:.1e}   "
-                f"{self.counted(seed.steps)}   {seed.status.name.lower()}"
-            )
+        lines += self._seeds()
         if self.compared is not None:
             lines.append(f"compared   {self.compared}, relative {self.compared.relative_l2:.1e}, with {self.reference}")
         if self.balances:
@@ -152,6 +144,20 @@ class TrustReport:
             f"  {b.name:<{width}}  {b.outflow.value:.6g}  {b.source.value:.6g}  {b.defect:.1e}" for b in self.balances
         ]
         return "\n".join(lines)
+
+    def _seeds(self) -> list[str]:
+        """The best of several seeds, and a line for each."""
+        if not self.seeds:
+            return []
+        off = f"; from their mean they are off by up to {self.spread:.1e}" if math.isfinite(self.spread) else ""
+        lines = [f"seeds      the best of {len(self.seeds)} by {self.chosen_by}{off}"]
+        for seed in self.seeds:
+            estimate = "" if math.isnan(seed.estimate) else f"   estimate {seed.estimate:.1e}"
+            lines.append(
+                f"  seed {seed.seed}{estimate}   held out {seed.held_out_loss:.1e}   "
+                f"{self.counted(seed.steps)}   {seed.status.name.lower()}"
+            )
+        return lines
 
     def _judged(self) -> list[str]:
         """What the judge found; why it found nothing, unless that is among the reasons already."""

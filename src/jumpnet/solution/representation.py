@@ -76,7 +76,7 @@ class Representation:
             if self.supplement.singular:
                 slope = slope + np.stack([self.supplement.functional(x, cell, 0.0, e) for e in directions], axis=1)
             return self._multiplied(slope, cell)
-        if isinstance(self.network, Frozen):  # whose charts are its own
+        if self.network.expansion is not None:  # whose charts are its own
             return np.stack([self.functional(x, cell, 0.0, e) for e in directions], axis=1)
         gradient = np.empty(x.shape)
 
@@ -97,12 +97,12 @@ class Representation:
             return self.scale * a0 * elements.value(x, cell) + self.supplement.functional(x, cell, a0, zero)
         n, d = x.shape
         factor, slope = np.broadcast_to(a0, n), np.broadcast_to(zero, (n, d))
-        network, result = self.network, np.empty(n)
+        network, expansion, result = self.network, self.network.expansion, np.empty(n)
 
         def evaluate(part: slice, taken: slice | np.ndarray) -> None:
             added = self.supplement.functional(x[part], cell[part], factor[part], slope[part])
-            if isinstance(network, Frozen):
-                u = frozen_values(network, self.theta, x[part], cell[part])
+            if expansion is not None:
+                u = frozen_values(expansion, self.theta, x[part], cell[part])
                 result[part] = self.scale * factor[part] * u + added
                 return
             second = np.broadcast_to(0.0, (len(x[taken]), d, d))

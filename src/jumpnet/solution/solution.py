@@ -4,7 +4,7 @@ Every answer is a functional at sites, taken through the same charts and the sam
 a0 = 1, a derivative a1 = e_i, and a one-sided value is a site whose cell is chosen by the caller.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -12,32 +12,28 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from jumpnet.collocation import Stream
 from jumpnet.errors import SolutionError
-from jumpnet.fields import Field, TensorField
+from jumpnet.fields import Field
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.fields.scaled import scaled_tensor
 from jumpnet.geometry import Partition
-from jumpnet.guard.text import shorten
 from jumpnet.models import Frozen, Network
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem
-from jumpnet.solution.batches import labels_of
 from jumpnet.solution.diagnostics import Diagnostics, Judged, Residual
 from jumpnet.solution.report import Errors, TrustReport
 from jumpnet.solution.representation import Representation
-from jumpnet.solution.statement import Statement
+from jumpnet.solution.statement import Pieces, Statement
 
 if TYPE_CHECKING:
     from jumpnet.geometry.quadrature.rules import Integral
     from jumpnet.judge import Verdict
     from jumpnet.solution.lines import Probe
     from jumpnet.solution.quantities import Balance
-
-Pieces = int | str | Sequence[int] | Sequence[str] | np.ndarray
 
 
 # What people look for under another name.
@@ -195,25 +191,25 @@ class Solution:
     @property
     def unit(self) -> str:
         """What `steps` counts: a "step" of a training, or a "level" of a direct solve."""
-        return "level" if isinstance(self.network, Frozen) else "step"
+        return "step" if self.network.expansion is None else "level"
 
     def __call__(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, " n"]:
         """u at points (n, d); on an interface use `side`, or name the piece."""
-        points, cell = self._located(x, piece)
+        points, cell = self.statement.located(x, piece)
         return self._functional(points, cell, 1.0, np.zeros(self.dim))
 
     def grad(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, "n d"]:
         """The gradient of u, (n, d)."""
-        return self.representation.gradient(*self._located(x, piece))
+        return self.representation.gradient(*self.statement.located(x, piece))
 
     def flux(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, "n d"]:
         """A grad u, (n, d)."""
-        points, cell = self._located(x, piece)
+        points, cell = self.statement.located(x, piece)
         gradient = self.grad(points, cell)
         flux = np.empty_like(gradient)
         for p in np.unique(cell):
             mine = cell == p
-            flux[mine] = np.einsum("nij,nj->ni", self._tensor(int(p)).value(points[mine]), gradient[mine])
+            flux[mine] = np.einsum("nij,nj->ni", self.statement.tensor(int(p)).value(points[mine]), gradient[mine])
         return flux
 
     def side(self, x: ArrayLike, piece: int | str) -> Float[np.ndarray, " n"]:
@@ -222,14 +218,14 @@ class Solution:
 
     def jump(self, x: ArrayLike) -> Float[np.ndarray, " n"]:
         """[u] at points of interfaces: the lower piece's value minus the higher one's."""
-        points = self._points(x)
-        a, b, _ = self._located_partition().sides(points)
+        points = self.statement.points(x)
+        a, b, _ = self.statement.known_partition.sides(points)
         return self(points, a) - self(points, b)
 
     def flux_jump(self, x: ArrayLike) -> Float[np.ndarray, " n"]:
         """[A grad u . n] at points of interfaces, n from the higher piece to the lower."""
-        points = self._points(x)
-        a, b, n = self._located_partition().sides(points)
+        points = self.statement.points(x)
+        a, b, n = self.statement.known_partition.sides(points)
         return np.sum((self.flux(points, a) - self.flux(points, b)) * n, axis=1)
 
     def residual(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, " n"]:
@@ -239,7 +235,7 @@ class Solution:
                 "the equations of this solution are not known here; give the problem back: "
                 "solution.with_problem(problem)."
             )
-        points, cell = self._located(x, piece)
+        points, cell = self.statement.located(x, piece)
         (n, d), order = points.shape, np.argsort(cell, kind="stable")
         lam, f, div_A, A = np.empty(n), np.empty(n), np.empty((n, d)), np.empty((n, d, d))
         for mine in np.split(order, np.flatnonzero(np.diff(cell[order])) + 1) if n else ():
@@ -338,7 +334,7 @@ class Solution:
         """Differences from another solution of the same problem at random points, relative to the size of that."""
         if not isinstance(other, Solution) or (other.dim, other.pieces) != (self.dim, self.pieces):
             raise SolutionError("the reference is no solution of the same problem; give jn.baselines.fem(problem).")
-        x, piece = self._located_partition().sample_interior(points, seed=[self.seed, int(Stream.TEST), 2])
+        x, piece = self.statement.known_partition.sample_interior(points, seed=[self.seed, int(Stream.TEST), 2])
         theirs = other(x, piece)
         return _errors(self(x, piece) - theirs, theirs)
 
@@ -456,72 +452,6 @@ class Solution:
         fit = self.diagnostics.fit
         interior = 0 if fit is None or fit.points is None else fit.points.interior
         return int(np.clip(10 * interior, 2000, 100_000))
-
-    def _points(self, x: ArrayLike) -> Float[np.ndarray, "n d"]:
-        try:
-            points = np.asarray(x)
-            points = points.astype(float, casting="same_kind" if points.dtype.kind == "c" else "unsafe", copy=False)
-        except (TypeError, ValueError):
-            raise SolutionError("the points are not real numbers; give an array of shape (n, d).") from None
-        if points.ndim == 1 and self.dim == 1:
-            points = points[:, None]
-        if points.ndim != 2 or points.shape[1] != self.dim:
-            raise SolutionError(f"the points have shape {points.shape}; give (n, {self.dim}).")
-        return points
-
-    def _located(self, x: ArrayLike, piece: Pieces | None) -> tuple[np.ndarray, Int[np.ndarray, " n"]]:
-        """Points and the cell each is seen from."""
-        points = self._points(x)
-        if piece is not None:
-            cell = self._numbers_of(piece)
-            if cell.dtype.kind not in "iu" and cell.size:
-                raise SolutionError(f"piece is {shorten(piece)}; give a number or a name, or one for each point.")
-            if cell.shape not in ((), (len(points),)):
-                raise SolutionError(
-                    f"{cell.size} pieces are named for {len(points)} points; give one, or one for each."
-                )
-            cell = np.broadcast_to(cell, len(points)).astype(np.int32)
-            if cell.size and not (0 <= cell.min() and cell.max() < self.pieces):
-                raise SolutionError(
-                    f"piece {shorten(piece)} does not exist; pieces are numbered 0 to {self.pieces - 1}."
-                )
-            return points, cell
-        cell = labels_of(self._located_partition(), points)
-        outside = cell < 0
-        if outside.any():
-            if not np.isfinite(points[outside]).all():
-                raise SolutionError("some of the points are not finite; leave them out.")
-            raise SolutionError(
-                f"{int(outside.sum())} of {len(points)} points lie outside the domain, e.g. "
-                f"{points[outside][0].tolist()}; leave them out, or name the piece to extend: solution(x, piece=0)."
-            )
-        return points, cell.astype(np.int32)
-
-    def _numbers_of(self, piece: Pieces) -> np.ndarray:
-        """Pieces by their numbers; names are looked up."""
-        given = np.asarray(piece)
-        if given.dtype.kind != "U":
-            return given
-        number_of = self._located_partition().piece_number
-        return np.array([number_of(str(name)) for name in given.ravel()], int).reshape(given.shape)
-
-    def _located_partition(self) -> Partition:
-        if self.partition is None:
-            raise SolutionError(
-                "the geometry of this solution was a callable and could not be stored; "
-                "name the piece, solution(x, piece=...), or give the problem back: solution.with_problem(problem)."
-            )
-        return self.partition
-
-    def _tensor(self, piece: int) -> TensorField:
-        tensors = self.statement.tensors
-        tensor = tensors[piece] if piece < len(tensors) else None
-        if tensor is None:
-            raise SolutionError(
-                f"A of piece {piece} is not known here (a function was approximated, or A was a callable that could "
-                "not be stored); give the problem back: solution.with_problem(problem)."
-            )
-        return tensor
 
     def _functional(
         self, x: np.ndarray, cell: np.ndarray, a0: float | np.ndarray, a1: np.ndarray, a2: np.ndarray | None = None

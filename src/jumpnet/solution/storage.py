@@ -9,7 +9,7 @@ import numpy as np
 
 from jumpnet.charts import Atlas
 from jumpnet.errors import JumpnetError, SolutionError
-from jumpnet.fe.storage import element_functions, elements_from, store_elements
+from jumpnet.fe.storage import elements_from, store_elements
 from jumpnet.fields import field_from_spec, tensor_from_spec
 from jumpnet.geometry import Partition
 from jumpnet.guard.budget import Budget, bounded
@@ -17,7 +17,7 @@ from jumpnet.models import Frozen, Network, network_from_spec, network_spec
 from jumpnet.models.checked import finite, listed, number, plain, text, whole
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem, Supplement
-from jumpnet.rows import Sites
+from jumpnet.solution.consistency import fitting
 from jumpnet.solution.diagnostics import (
     Diagnostics,
     Judged,
@@ -33,9 +33,10 @@ from jumpnet.solution.representation import Representation
 from jumpnet.solution.solution import Solution
 from jumpnet.solution.statement import Statement
 
-FORMAT = 1
+FORMAT = 1  # the version of the file format; newer ones are refused
 # Larger numbers in a file are refused.
 MOST_DIMENSIONS, LARGEST_COUNT, LARGEST_SEED = 100, 10**9, 2**64
+# Arrays of the history in a file.
 COLUMNS = ("step", "loss", "loss_of_term", "damping", "step_norm", "seconds")
 
 
@@ -77,7 +78,7 @@ def load(path: str | PathLike[str], *, budget: Budget | None = None) -> Solution
 def _load(path: str | PathLike[str]) -> Solution:
     header, tensors = read(path, SOLUTION)
     try:
-        return _fitting(_solution(header, tensors))
+        return fitting(_solution(header, tensors))
     except JumpnetError:
         raise
     except NONSENSE as problem:
@@ -276,47 +277,3 @@ def _trial(spec: dict[str, Any]) -> Trial:
         number("held_out_loss", spec["held_out_loss"]),
         *(number(name, spec.get(name, math.nan)) for name in ("estimate", "difference")),
     )
-
-
-def _fitting(solution: Solution) -> Solution:
-    """The solution, if its parts fit together: then no question about it fails for what was in the file."""
-    network, parts = solution.network, solution.partition
-    frozen = isinstance(network, Frozen)
-    if not (
-        0 < solution.pieces <= _pieces_of(network)
-        and solution.representation.atlas.inputs == (solution.dim if frozen else network.inputs)
-        and (parts is None or (parts.dim, parts.size) == (solution.dim, solution.pieces))
-        and (solution.exact is None or len(solution.exact) == solution.pieces)
-        and solution.theta.dtype == float
-        and len(solution.representation.factors) in (0, solution.pieces)
-    ):
-        raise SolutionError("the parts of the file do not fit together; it is damaged or forged.")
-    _probe(solution)
-    return solution
-
-
-def _pieces_of(network: Network | Frozen) -> int:
-    """How many pieces a network has functions for."""
-    if not isinstance(network, Frozen):
-        return network.cells
-    return len(network.of_cell) if network.cells is None else network.cells.pieces
-
-
-def _probe(solution: Solution) -> None:
-    """Charts and frozen functions at the origin, seen from each piece: shapes that do not fit raise an error.
-
-    Finite elements are not evaluated, as they are defined in their pieces only; their arrays are checked one by one.
-    """
-    d, network = solution.dim, solution.network
-
-    def site(cell: int) -> Sites:
-        return Sites(np.zeros((1, d)), np.array([cell]), np.ones(1), np.ones((1, d)), np.zeros((1, d, d)))
-
-    with np.errstate(all="ignore"):  # the origin may be a pole
-        for piece in range(solution.pieces):
-            solution.representation.atlas.push(site(piece))
-        if isinstance(network, Frozen):
-            if network.cells is not None and network.cells.dim != d:
-                raise SolutionError("the parts of the file do not fit together; it is damaged or forged.")
-            for cell, features in enumerate(() if element_functions(network) else network.of_cell):
-                features.functionals(site(cell))

@@ -19,7 +19,7 @@ from jumpnet.solution import Solution
 from jumpnet.solving.choice import answered, chosen
 from jumpnet.solving.methods import Auto, Deprecated, Method, engine_of, resolved
 from jumpnet.solving.potential import by_potential
-from jumpnet.solving.telling import tell
+from jumpnet.solving.unconverged import warn_if_unconverged
 from jumpnet.solving.verify import Verify, checked_verify
 
 
@@ -82,7 +82,7 @@ def solve(
     else:
         found = answered(problem, engine_of(asked), request, verify)
     if verify is not False or found.status is not Status.TRAINED:  # a user without a judge gets no warning
-        tell(found)
+        warn_if_unconverged(found)
     return found
 
 
@@ -127,7 +127,7 @@ def approximate(
     check_trials(seed := seed_of(seed, rng), 1)
     request = Request(Goal(np.inf), int(seed), progress=progress, accept=_measured)
     found = NetworkEngine(asked).approximate(partition, exact, request)
-    tell(found)
+    warn_if_unconverged(found)
     return found
 
 

@@ -33,7 +33,9 @@ class Auto:
 
 Method: TypeAlias = str | Auto | Trefftz | FEM | Network
 Chosen: TypeAlias = Auto | Trefftz | FEM | Network
+# Methods by name: the options with their defaults.
 NAMES = {"auto": Auto, "trefftz": Trefftz, "fem": FEM, "network": Network}
+# What `method=` accepts, for messages.
 CHOICE = '"auto", "trefftz", "fem", "network", or their options, jn.Trefftz(...), jn.FEM(...), jn.Network(...)'
 
 
@@ -51,8 +53,9 @@ class Deprecated(TypedDict, total=False):
     checkpoint: str | PathLike[str] | None
 
 
-# Deprecated keywords that selected the network engine, and those about seeds, which did not.
+# Deprecated keywords that selected the network engine.
 OF_A_NETWORK = ("model", "optimizer", "points", "charts", "weights", "preset")
+# Those about seeds, which did not.
 OF_SEEDS = ("trials", "workers", "checkpoint")
 
 

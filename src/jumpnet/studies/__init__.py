@@ -4,6 +4,8 @@ from jumpnet.studies.effective import effective_tensor
 from jumpnet.studies.fitting import Fit, fit
 from jumpnet.studies.nonlinear import solve_nonlinear
 from jumpnet.studies.nonlinear_problem import NonlinearProblem
-from jumpnet.studies.sweeps import Span, Sweep, sweep
+from jumpnet.studies.sweeping.call import sweep
+from jumpnet.studies.sweeping.result import Sweep
+from jumpnet.studies.sweeping.spans import Span
 
 __all__ = ["Fit", "NonlinearProblem", "Span", "Sweep", "effective_tensor", "fit", "solve_nonlinear", "sweep"]

@@ -1,4 +1,5 @@
-"""Conductivities that jump with u: pointwise residuals do not see what happens where u takes such a value."""
+"""Conductivities that jump with u, whose effect pointwise residuals miss at points where u takes the value of the
+jump."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ from jumpnet.solution import Solution
 from jumpnet.studies.dependent_tensor import DependentTensor
 from jumpnet.studies.nonlinear_problem import NonlinearProblem
 
-# A that changes by this part of itself within this part of the range of u has a jump, for all that points resolve.
+# A is taken to jump where it changes by the first part of itself within the second part of the range of u.
 CHANGE, WITHIN = 0.1, 1e-5
-# Values of u at which A is looked at first, and points of each piece, where formulas also use x.
+# Values of u at which A is sampled first, and sample points per piece for formulas that also use x.
 VALUES, POINTS = 400, 5
 
 

@@ -14,6 +14,7 @@ from jumpnet.expressions import Expression, coordinate_names
 from jumpnet.fields import CallableField, ConstantField, ExpressionField, Field, Values, finite_number
 
 Array = Float[np.ndarray, "..."]
+# The message where derivatives of such data are asked for.
 VALUES_ONLY = "data that depend on u are known by their values; methods that need derivatives of them cannot be used."
 
 

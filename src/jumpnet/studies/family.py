@@ -1,7 +1,7 @@
-"""Families of problems: what a sweep varies and a fit looks for, from a function, a problem with constants, or a file.
+"""Families of problems for sweeps and fits, from a function, a problem with constants, or a file.
 
-A family makes a case for values of its parameters: a solution, and numbers with their errors. It is sent to worker
-processes as it is, so it holds no more than what states it.
+For given parameters a family returns a solution, and numbers with their errors. It is pickled for worker processes, so
+it holds only what defines it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from jumpnet.studies.nonlinear_problem import NonlinearProblem
 Values = Mapping[str, float]
 Quantity = Callable[[Solution], Any] | str | tuple[Any, ...]
 Measured = tuple[float, float]
-"""A number and how far it may be off; nan where that is not known."""
+"""A number and its error, nan where that is not known."""
+# Named quantities: ("mean", piece), ("flux", interface), ...
 KINDS = ("mean", "integral", "energy", "flux", "value")
 
 
@@ -45,12 +46,12 @@ class Family(ABC):
 
     @abstractmethod
     def measure(self, values: Values) -> tuple[Solution, dict[str, Measured]]:
-        """The solution and the numbers that are wanted of it, by name."""
+        """The solution and its quantities by name."""
 
     @property
     @abstractmethod
     def key(self) -> str:
-        """A text that changes with whatever the results depend on, as far as that can be known."""
+        """A fingerprint of everything that the results depend on, as far as it can be known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ class Stated(Family):
 
 
 def family_of(given: Any, quantities: Mapping[str, Quantity] | None, options: Mapping[str, Any]) -> Family:
-    """The family meant by a function, a problem or a problem file; ModelError for anything else."""
+    """The family of a function, a problem or a problem file; ModelError for anything else."""
     if hasattr(given, "family"):
         return given.family(quantities, options)
     if not (isinstance(given, Problem | NonlinearProblem) or callable(given)):
@@ -95,7 +96,7 @@ def family_of(given: Any, quantities: Mapping[str, Quantity] | None, options: Ma
 
 
 def checked_quantities(given: Any) -> dict[str, Quantity]:
-    """Quantities by name; ModelError for what is none."""
+    """Quantities by name; ModelError for anything that is not a quantity."""
     if not isinstance(given, Mapping):
         raise ModelError(f'quantities is {shorten(given)}; a mapping from names is wanted, e.g. {{"mean": "mean"}}.')
     for name, quantity in given.items():
@@ -125,7 +126,7 @@ def measured(solution: Solution, quantity: Quantity) -> Measured:
         if over is None:
             raise ModelError('("flux", ...) needs the name of a part of the boundary, or a pair of pieces.')
         return solution.net_flux(over).value, _error(solution, lambda verdict: verdict.error_of_net_flux(over))
-    piece = None if over is None else solution._located_partition().piece_number(over)
+    piece = None if over is None else solution.statement.known_partition.piece_number(over)
     value = {"mean": solution.mean, "integral": lambda p: solution.integral(over=p), "energy": solution.energy}[kind](
         piece
     )
@@ -153,7 +154,7 @@ def _integrated(solution: Solution, kind: str, piece: int | None) -> float:
         return _error(solution, lambda v: (v.error_of_mean if kind == "mean" else v.error_of_integral)(piece))
     if kind == "energy" or not (solution.status.ok and np.isfinite(solution.estimate)):
         return np.nan
-    parts = solution._located_partition()
+    parts = solution.statement.known_partition
     whole = sum(parts.measure(p) for p in range(parts.size))
     mine = whole if piece is None else parts.measure(piece)
     mean = solution.estimate * float(np.sqrt(whole / mine))

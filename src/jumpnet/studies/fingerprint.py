@@ -1,4 +1,4 @@
-"""A text that changes with whatever a function, a problem or an option consists of: code, constants, what it calls.
+"""Fingerprints of functions, problems and options: of their code, constants and what they call.
 
 Results that are kept on disk are used again only where it is the same. Of functions it holds their byte code, defaults,
 the values that they enclose, and the global names that they use; of what other packages define, names alone.
@@ -21,18 +21,18 @@ import numpy as np
 from jumpnet.geometry import Partition
 from jumpnet.problem import Problem
 
-PLAIN = (type(None), bool, int, float, complex, str, bytes)
+PLAIN = (type(None), bool, int, float, complex, str, bytes)  # types whose values identify themselves
 
 
 def fingerprint(value: Any) -> str:
-    """A short text for a value; of two that differ in what they do, the texts differ."""
+    """The fingerprint of a value: values that behave differently have different fingerprints."""
     found = hashlib.sha256()
     _Walk(found).into(value)
     return found.hexdigest()
 
 
 class _Walk:
-    """Adds to a hash what objects consist of, each of them once."""
+    """Hashes objects and everything they consist of, each object once."""
 
     def __init__(self, found: Any):
         self.found, self.seen = found, {}
@@ -83,7 +83,7 @@ class _Walk:
         self._each("constants", code.co_consts)
 
     def _named(self, value: Any) -> None:
-        """A function, a class or a module: its name, and what it consists of where it is the user's own."""
+        """A function, a class or a module: its name, and for the user's own also its content."""
         module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None) or ""
         self.say(module, getattr(value, "__qualname__", value.__name__))
         if _foreign(module):

@@ -1,4 +1,4 @@
-"""The linear problem about a state: what one step of the iteration solves, and what the last solution is judged by."""
+"""The linear problem about a state, which each step of the iteration solves and the last solution is judged by."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def linearised(problem: NonlinearProblem, state: State) -> Problem:
 
 
 def is_linearised(problem: Problem) -> bool:
-    """Whether data of a problem were taken at a state: then it does not know how they depend on constants."""
+    """Whether data of a problem were evaluated at a state, so that their dependence on constants is lost."""
     exchange = [condition.alpha for condition in problem.boundary.values()]
     laws = [*problem.A, *problem.lam, *problem.f, *exchange, *(jump.R for jump in problem.jumps.values())]
     return any(isinstance(one, _Numeric | _StateTensor) for one in laws)

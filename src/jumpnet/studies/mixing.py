@@ -1,9 +1,9 @@
 """Anderson's mixing: the next state of an iteration u -> G(u) from several steps, where G is no Newton step.
 
 The derivative of A by u is a term of first order, which problems of the linear engines do not have, so that A is taken
-at the last state. What such steps leave is a compact operator of lower order, and differences of former steps tell of
-it: with F_i = G(u_i) - u_i, the next state is sum c_i G(u_i), sum c_i = 1, where |sum c_i F_i| is least (GMRES for
-nonlinear equations; Walker and Ni, 2011). Steps then shrink faster and faster, also where those of G itself grow.
+at the last state. The derivative of such a step is a compact operator of lower order, which differences of former steps
+approximate: with F_i = G(u_i) - u_i, the next state is sum c_i G(u_i), sum c_i = 1, where |sum c_i F_i| is least (GMRES
+for nonlinear equations; Walker and Ni, 2011). Steps then shrink faster and faster, also where those of G itself grow.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ class Mixing:
 
     @property
     def amplification(self) -> float:
-        """The size of (1 - G')^-1 along the steps: how much a residual of G is felt in the limit, at least 1."""
+        """The norm of (1 - G')^-1 along the steps, at least 1: the factor from a residual of G to the error of the
+        limit."""
         u, F = np.array(self.before), np.array(self.after) - np.array(self.before)
         return max(
             [1.0, *(_rms(a) / _rms(b) for a, b in zip(np.diff(u, axis=0), np.diff(F, axis=0), strict=True) if b.any())]

@@ -50,13 +50,13 @@ from jumpnet.studies.state import State
 from jumpnet.studies.trained import trained
 
 Array = Float[np.ndarray, "..."]
-# Steps of one continuation value; of a tolerance, the part left to the iteration, and to the last linear solve.
+# The most steps per continuation value; the parts of the tolerance for the iteration and for the last linear solve.
 MOST_STEPS, ITERATED, SOLVED = 40, 0.1, 0.3
 # Linear problems on the way are solved to this part of the last step, at least to `COARSE`.
 WAY, COARSE = 0.03, 1e-3
-# A step that grows by this factor is halved, so many times; damping ends when steps shrink again.
+# A step that grows by this factor is halved, at most this many times; damping ends when steps shrink again.
 GROWN, HALVINGS = 1.5, 6
-# Contraction by less than this is no convergence; steps below the second are rounding.
+# A contraction factor above the first is no convergence; steps below the second are rounding.
 SLOW, ROUNDING = 0.95, 1e-13
 # Seconds that a linear problem is given at least.
 SHORTEST = 1.0
@@ -64,7 +64,7 @@ SHORTEST = 1.0
 ALIKE = 0.1
 # Points at which steps are measured.
 POINTS = 2000
-# What a linear problem about a state that makes no sense may end with, besides a refusal.
+# Exceptions that a linear problem about a meaningless state may raise, besides a refusal.
 FAILURES = (ArithmeticError, ValueError, RuntimeError)
 
 

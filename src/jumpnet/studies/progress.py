@@ -1,4 +1,4 @@
-"""Showing how many of many solves are done: a bar with the time left on a terminal, a few plain lines elsewhere."""
+"""The progress of many solves: a bar with the time left on a terminal, a few plain lines elsewhere."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from jumpnet.studies.running import spoken
 
 Shown = Callable[[int, int, float], None]
 """A user's own: called with the number of solves done, of all, and the seconds left."""
-PLAIN_LINES = 4
+PLAIN_LINES = 4  # lines of progress where the output is no terminal
 
 
 @contextmanager

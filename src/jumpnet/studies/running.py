@@ -1,7 +1,5 @@
-"""Running many tasks: one after the other, in processes of this machine, or on a cluster; results as they come.
-
-Workers compute and return, the caller keeps: a worker that dies takes nothing with it but the task it was at, which
-another one takes up.
+"""Runs many tasks in turn, in processes of this machine, or on a cluster, and yields results as they come. The caller
+keeps the results: if a worker dies, only its current task is lost, which another worker repeats.
 """
 
 import multiprocessing
@@ -22,7 +20,7 @@ Work = Callable[[Any, Stopped], Record]
 processes find it by its name."""
 
 PATIENCE = "10s"  # until a cluster that does not answer is given up
-# Process pools that may break one after the other without a task done in between: then it is the tasks' fault.
+# The most process pools that may break in a row without a finished task; after that the tasks are at fault.
 BREAKS = 2
 
 _stop: Any = None  # in a worker process: the event that ends its work
@@ -118,7 +116,7 @@ def on_cluster(
 
 
 def spoken(seconds: float) -> str:
-    """A time in words a reader takes in at a glance."""
+    """A time in words, rounded."""
     for limit, size, unit in ((90, 1, "s"), (90 * 60, 60, "min")):
         if seconds < limit:
             return f"{seconds / size:.0f} {unit}"

@@ -258,8 +258,8 @@ class _JumpOfValues(JumpData):
 def _with_error_of_u(found: Solution, rates: Rates, goal: Goal) -> Solution:
     """The estimate with what the error of u adds: that times the largest relative derivative of the coefficients.
 
-    For A' = c A the energy of what is added is at most max |c| times that of the error of u; that root mean squares
-    behave alike is an assumption.
+    For A' = c A the energy of what is added is at most max |c| times that of the error of u; the same is assumed of
+    root mean squares.
     """
     added = _largest(rates) * rates.solution.estimate
     estimate = found.estimate + added

@@ -1,4 +1,4 @@
-"""What is known of u so far: the state that data are taken at."""
+"""The current iterate of u, at which data are evaluated."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POINTS = 2000
 
 
 class State:
-    """u as known so far, piece by piece: fields, or solutions times factors; with its gradient."""
+    """The current u and its gradient, piece by piece: fields, or linear combinations of solutions."""
 
     def __init__(self, terms: Sequence[tuple[float, Solution]] = (), fields: Sequence[Field] = ()):
         self.terms, self.fields = tuple(terms), tuple(fields)

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from jumpnet.engines.fem.answers import as_solution
 from jumpnet.engines.fem.marking import indicators
 from jumpnet.engines.fem.options import FEM
+from jumpnet.engines.fem.solutions import finite_element_solution
 from jumpnet.errors import ModelError, SolutionError
 from jumpnet.fe.assembly import Contact, Outer, surface_load
 from jumpnet.fe.features import FieldFunction
@@ -83,8 +83,8 @@ SLOW, PATIENCE = 0.7, 3
 
 # Called after every space with its record, whose loss is the squared estimated error over the variation, and that loss.
 Report = Callable[[Record, float], None]
-# The largest root mean square error that meets the tolerance, for a solution of a given variation and size.
-Enough = Callable[[float, float], float]
+# The largest root mean square error allowed, as a function of the solution's variation and size.
+Tolerance = Callable[[float, float], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,18 +115,18 @@ class Refinement:
         self._idle = 0
         self._last = 0.0  # seconds of the last space
 
-    def until(self, enough: Enough) -> Solution:
+    def until(self, tolerance: Tolerance) -> Solution:
         """The solution in the first further space whose estimated error meets the tolerance, else in the last."""
         try:
-            status = self._search(enough)
+            status = self._search(tolerance)
         except KeyboardInterrupt:
             if not self._stages:
                 raise
             status = Status.INTERRUPTED
-        found = _as_solution(self.problem, self._stages[-1], status, _estimate(self._stages), self._spent)
+        found = _solution_of(self.problem, self._stages[-1], status, _estimate(self._stages), self._spent)
         return found.with_diagnostics(reasons=self._reasons) if self._reasons else found
 
-    def _search(self, enough: Enough) -> Status:
+    def _search(self, tolerance: Tolerance) -> Status:
         while (status := self._next()) is None:
             last, estimate = self._stages[-1], _estimate(self._stages)
             if len(self._stages) == 1:  # the next order is dear, and the judge's own first one
@@ -134,7 +134,7 @@ class Refinement:
             if self._report is not None:
                 size = (estimate / last.variation) ** 2 if last.variation > 0 else np.nan
                 self._report(Record(len(self._stages), size, (), np.nan, np.nan, self._spent), size)
-            if estimate <= enough(last.variation, last.size):
+            if estimate <= tolerance(last.variation, last.size):
                 return Status.CONVERGED
         return status
 
@@ -349,7 +349,7 @@ def _estimate(stages: list[Stage]) -> float:
     return last * float(np.clip(last / before, LEAST_RATE, 1.0))
 
 
-def _as_solution(problem: Problem, stage: Stage, status: Status, estimate: float, seconds: float) -> Solution:
+def _solution_of(problem: Problem, stage: Stage, status: Status, estimate: float, seconds: float) -> Solution:
     space = stage.level.space
     mesh = replace(space.mesh, origin=None)  # the data it was made from are not needed any more
     field = replace(stage.level.field, mesh=mesh)
@@ -358,4 +358,4 @@ def _as_solution(problem: Problem, stage: Stage, status: Status, estimate: float
     known = float(estimate) if np.isfinite(estimate) else np.nan
     size = MeshSize(space.size, len(mesh), space.order)
     diagnostics = Diagnostics(status, method, seconds, known, mesh=size)
-    return as_solution(problem, functions, diagnostics, Sources.of(problem).fields.constant)
+    return finite_element_solution(problem, functions, diagnostics, Sources.of(problem).fields.constant)

@@ -8,9 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from jumpnet.engines.fem.answers import as_solution
-from jumpnet.engines.fem.elements import Enough, Refinement, Report
+from jumpnet.engines.fem.elements import Refinement, Report, Tolerance
 from jumpnet.engines.fem.options import FEM
+from jumpnet.engines.fem.solutions import finite_element_solution
 from jumpnet.engines.fem.voxels import VoxelEngine
 from jumpnet.engines.progress import shown
 from jumpnet.engines.protocol import Request
@@ -29,7 +29,7 @@ MOST_SPACES = 12
 
 @dataclass(frozen=True)
 class FemEngine:
-    """Finite elements on meshes made by the program; label volumes as they are, on their voxels."""
+    """Finite elements on generated meshes; finite volumes on the voxels of label volumes."""
 
     options: FEM = field(default_factory=FEM)
 
@@ -56,7 +56,7 @@ class FemEngine:
         return found.with_diagnostics(status=Status.TIME_LIMIT) if late else found
 
 
-def _accepted(problem: Problem, improve: Callable[[Enough], Solution], request: Request) -> Solution:
+def _accepted(problem: Problem, improve: Callable[[Tolerance], Solution], request: Request) -> Solution:
     """The first answer that is not refuted, else the last; each aims at a smaller error than the one before."""
     found = None
     for number in range(ROUNDS):
@@ -80,7 +80,7 @@ def solve_fem(
     tol: float = 1e-6,
     seconds: float = np.inf,
     report: Report | None = None,
-) -> Callable[[Enough], Solution]:
+) -> Callable[[Tolerance], Solution]:
     """A function that solves a problem by finite elements until a given error is met; each call goes on from the last.
 
     The error is given as a function of the variation of the solution (root mean square deviation from its mean) and of
@@ -90,7 +90,7 @@ def solve_fem(
     if problem.dim > 1:
         return Refinement(problem, options, tol, seconds, report).until
     tolerances = _smaller(tol)
-    return lambda enough: _on_the_line(problem, next(tolerances), seconds)
+    return lambda tolerance: _on_the_line(problem, next(tolerances), seconds)
 
 
 def _smaller(tol: float) -> Iterator[float]:
@@ -115,4 +115,4 @@ def _on_the_line(problem: Problem, tol: float, seconds: float) -> Solution:
         reasons=(found.reason,) if found.reason else (),
         mesh=MeshSize(unknowns, elements),
     )
-    return as_solution(problem, functions, done)
+    return finite_element_solution(problem, functions, done)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jumpnet.engines.fem.answers import as_solution
+from jumpnet.engines.fem.solutions import finite_element_solution
 from jumpnet.engines.protocol import Request
 from jumpnet.errors import SolutionError
 from jumpnet.fe.voxel import VoxelFunction, solve_voxels, voxels_refused
@@ -44,6 +44,6 @@ def voxel_solution(problem: Problem) -> Solution:
     sizes = " x ".join(map(str, cells.pieces.shape))
     functions = [VoxelFunction(field, piece) for piece in range(problem.partition.size)]
     method, seconds = f"finite volumes on {sizes} voxels", time.perf_counter() - began
-    return as_solution(
+    return finite_element_solution(
         problem, functions, Diagnostics(Status.CONVERGED, method, seconds, mesh=MeshSize(int(field.values.size)))
     )

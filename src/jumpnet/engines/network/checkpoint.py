@@ -30,7 +30,7 @@ from jumpnet.optim.packing import Packed, check_parameters, pack, unpack
 from jumpnet.rows import Rows
 from jumpnet.solution.files import CHECKPOINT, NONSENSE, damaged, file_path, read, write
 
-FORMAT = 1
+FORMAT = 1  # the version of the file format; others are refused
 # Seconds between two writes; the end of a leg is written too.
 EVERY = 10.0
 MOST_STEPS = 10**9  # the most steps of a leg that a file may state

@@ -9,7 +9,6 @@ from jumpnet.collocation import Stream
 from jumpnet.errors import ModelError
 from jumpnet.geometry import Partition
 from jumpnet.models import Deep, Model, NonlinearSystem, ScalarEncoding, System
-from jumpnet.models.shallow import Shallow
 
 # Monte Carlo points per piece: the labels need to be distinct, not exact.
 POINTS_PER_PIECE = 200
@@ -18,10 +17,9 @@ POINTS_PER_PIECE = 200
 # with 50 and 100 pieces, values from 10 to 30 made no difference on two seeds, 5 was worse.
 PIECES_PER_NEURON = 10
 
-# The same for unscaled inputs, from so many pieces on: the step of a neuron spans three pieces. Chosen by the held-out
-# losses of fa2 with 10, 50 and 100 pieces (docs/method.md, the paper's setting).
-MANY_UNSCALED = 10
-REACH_UNSCALED = 3
+# For unscaled inputs the same holds from this number of pieces on, and the step of a neuron spans this many. Chosen by
+# the held-out losses of fa2 with 10, 50 and 100 pieces (docs/method.md, the paper's setting).
+MANY_UNSCALED, REACH_UNSCALED = 10, 3
 
 Values = Callable[[int, np.ndarray], np.ndarray]
 
@@ -67,9 +65,9 @@ def initial(system: System | NonlinearSystem, rng: np.random.Generator) -> np.nd
     start, and the step of each neuron is placed at a training point; otherwise most neurons would be constant on the
     points.
     """
-    network, sites = system.network, system.rows.sites
-    theta = network.initial(rng)
-    if not (isinstance(network, Shallow) and network.numbered and network.cells > PIECES_PER_NEURON):
+    network, sites = system.network.shallow, system.rows.sites
+    theta = system.network.initial(rng)
+    if not (network and network.numbered and network.cells > PIECES_PER_NEURON):
         return theta
     x, label = np.asarray(sites.x), np.asarray(network.encoding)[0]
     apart = np.append(_widths(x, np.asarray(sites.cell)), np.ptp(label) / (len(label) - 1))
@@ -85,8 +83,8 @@ def initial_stretched(system: System | NonlinearSystem, rng: np.random.Generator
 
     Without that, coordinates from 0 to 2 pi and labels from 0 to 9 would have nearly all steps of neurons at one end.
     """
-    network, theta = system.network, system.network.initial(rng)
-    return network.stretched(theta, *_ranges(system)) if isinstance(network, Shallow) else theta
+    network, theta = system.network.shallow, system.network.initial(rng)
+    return network.stretched(theta, *_ranges(system)) if network else theta
 
 
 def initial_raw(system: System | NonlinearSystem, rng: np.random.Generator, reach: int = REACH_UNSCALED) -> np.ndarray:
@@ -94,8 +92,8 @@ def initial_raw(system: System | NonlinearSystem, rng: np.random.Generator, reac
 
     Labels that are means come in clusters: each neuron is as steep in the label as its nearest labels are close.
     """
-    network, sites = system.network, system.rows.sites
-    if not (isinstance(network, Shallow) and network.numbered and network.cells >= MANY_UNSCALED):
+    network, sites = system.network.shallow, system.rows.sites
+    if not (network and network.numbered and network.cells >= MANY_UNSCALED):
         return initial_stretched(system, rng)
     theta, (middle, half) = network.initial(rng), _ranges(system)
     x, label = np.asarray(sites.x), np.asarray(network.encoding)[0]
@@ -112,9 +110,9 @@ def initial_raw(system: System | NonlinearSystem, rng: np.random.Generator, reac
 
 def _ranges(system: System | NonlinearSystem) -> tuple[np.ndarray, np.ndarray]:
     """Middle and half length of the range of each coordinate at the points of the training, and of given numbers."""
-    network, x = system.network, np.asarray(system.rows.sites.x)
+    network, x = system.network.shallow, np.asarray(system.rows.sites.x)
     lower, upper = x.min(axis=0), x.max(axis=0)
-    if isinstance(network, Shallow) and network.numbered:
+    if network and network.numbered:
         label = np.asarray(network.encoding)
         lower, upper = np.r_[lower, label.min()], np.r_[upper, label.max()]
     return (lower + upper) / 2, (upper - lower) / 2

@@ -16,6 +16,7 @@ from jumpnet.optim import Direct, Optimizer
 from jumpnet.rows import Weights
 
 Preset = Literal["paper"]
+# The named rules for the weights of rows (rows/weights.py).
 WEIGHTS = ("equilibrated", "balanced", "paper")
 
 

@@ -58,8 +58,7 @@ class Attempt:
         names = {"harmonic": "harmonic functions", "legendre": "polynomials", "ridges": "random features"}
         own = [names[block.kind] for block in space.blocks if not block.pole and block.kind in names]
         what = "pieces" if space.cells is None else "cells"
-        count = len(space.exact) if space.cells is None else space.cells.size
-        kinds = [f"{name} in {own.count(name)} of {count} {what}" for name in sorted(set(own))]
+        kinds = [f"{name} in {own.count(name)} of {space.size} {what}" for name in sorted(set(own))]
         corners, answers = (sum(block.kind == kind for block in space.blocks) for kind in ("corner", "particular"))
         poles = sum(block.pole for block in space.blocks) - corners
         others = f", {poles} sets of poles outside them" if poles else ""

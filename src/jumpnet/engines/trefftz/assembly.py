@@ -75,7 +75,7 @@ class Level:
         """The families of equations with large residuals, the largest first."""
         square = np.bincount(self.held_rows.term, self.held**2, len(self.held_rows.terms))
         worst = np.argsort(-square)
-        if isinstance(self.space.cells, PowerDiagram):
+        if self.space.cells is not None:
             # With hundreds of families, those left out are together a small part of the residual (Doerfler marking).
             large = worst[: 1 + np.count_nonzero(np.cumsum(square[worst][::-1])[::-1] > LARGE**2 * square.sum())]
         else:
@@ -85,7 +85,7 @@ class Level:
     def without_traces(self) -> tuple[Frozen, Float[np.ndarray, " weights"]]:
         """Functions and weights of the cells, without the traces on the skeleton."""
         cells = self.space.cells
-        if not isinstance(cells, PowerDiagram):
+        if cells is None:
             return self.network, self.theta
         network = replace(self.network, of_cell=self.network.of_cell[: cells.size])
         return network, self.theta[: network.size]
@@ -275,19 +275,10 @@ def points_for(space: TrialSpace, problem: Problem, oversampling: float) -> Poin
 
     # An interface has two equations for the unknowns of both sides.
     pairs = [interface.pair for interface in parts.interfaces]
-    most = max((unknowns(ConditionKey(Kind.JUMP, (a, b)), _cells_at(space, a, b)) for a, b in pairs), default=0)
+    most = max((unknowns(ConditionKey(Kind.JUMP, (a, b)), space.at_interface(a, b)) for a, b in pairs), default=0)
     # Poles in holes do not count here; the functions of the pieces in the holes compensate for them.
-    outer = space.cells.at_boundary if isinstance(space.cells, PowerDiagram) else list(of_cell)
-    boundary = int(oversampling * unknowns(ConditionKey(Kind.BOUNDARY), outer)) + 20
+    boundary = int(oversampling * unknowns(ConditionKey(Kind.BOUNDARY), space.reaching_boundary)) + 20
     return Points(minimum * parts.size, boundary, int(oversampling * most / 2) + 10, minimum, "even")
-
-
-def _cells_at(space: TrialSpace, a: int, b: int) -> set[int]:
-    """The cells that meet at the interface of two pieces."""
-    if not isinstance(space.cells, PowerDiagram) or space.cells.map.piece not in (a, b):
-        return {a, b}
-    inside = a + b - space.cells.map.piece
-    return {inside, *space.cells.at_piece[inside]}
 
 
 def _carried(block: BasisBlock, dim: int) -> int:

@@ -31,6 +31,7 @@ PARTS, DIVISIONS, STAYS = 16, 14, 0.3
 # For a kink two of the parts are divided again: the second difference falls to an eighth at a kink, to a sixty-fourth
 # elsewhere. There are fewer divisions, before rounding dominates; the place is where the tangents intersect.
 DIVISIONS_AT_KINK, BENDS = 5, 0.04
+# Kinds of conditions; arrays hold their positions in this tuple.
 KINDS = ("dirichlet", "neumann", "robin", "periodic")
 # Values on both sides of a corner are extrapolated from the distance BESIDE (relative to the domain). They differ if
 # the difference exceeds the part DIFFERENT of the largest given value, taken over every SPARSE-th sample of the

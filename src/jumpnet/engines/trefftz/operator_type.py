@@ -37,6 +37,7 @@ class OperatorType:
     particular: BasisBlock | None = None
 
 
+# The type of an operator without known solutions: polynomials only.
 NEITHER = OperatorType(harmonic=False, exact=False)
 
 

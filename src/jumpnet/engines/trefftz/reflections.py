@@ -13,6 +13,7 @@ from jumpnet.problem import Problem
 
 # A wall counts as an arc of a circle if no point deviates by more than this part of the radius.
 ROUND = 1e-7
+# Sample points at which a wall is tested for being an arc or straight.
 POINTS = 200
 # Walls count as straight if their normals differ by less than this.
 STRAIGHT = 1e-6

@@ -42,6 +42,7 @@ class HoleWall:
         return int(np.ceil(needed - even)) if even < ENOUGH * needed else 0
 
 
+# The walls of partitions that are still in use: finding them takes longer than the lookup.
 _KNOWN: WeakKeyDictionary[Partition, tuple[HoleWall, ...]] = WeakKeyDictionary()
 
 

@@ -1,7 +1,7 @@
 """The trial space of a solve: which functions each cell has, up to which degree, and where more of them may help."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, Protocol
@@ -172,6 +172,23 @@ class TrialSpace:
     cells: PowerDiagram | None = None
 
     @property
+    def size(self) -> int:
+        """The number of cells."""
+        return len(self.exact) if self.cells is None else self.cells.size
+
+    @property
+    def reaching_boundary(self) -> Iterable[int]:
+        """The cells that reach the outer boundary, or all cells, where no piece is split."""
+        return range(self.size) if self.cells is None else self.cells.at_boundary
+
+    def at_interface(self, a: int, b: int) -> set[int]:
+        """The cells that meet at the interface of two pieces."""
+        if self.cells is None or self.cells.map.piece not in (a, b):
+            return {a, b}
+        inside = a + b - self.cells.map.piece
+        return {inside, *self.cells.at_piece[inside]}
+
+    @property
     def has_particular_solution(self) -> list[bool]:
         """Which pieces have harmonic functions, and polynomials only as a particular solution for the source."""
         harmonic = {block.piece for block in self.blocks if block.kind == "harmonic" and not block.pole}
@@ -180,19 +197,19 @@ class TrialSpace:
     @property
     def network(self) -> Frozen:
         """The trial space as a model with frozen features."""
-        count = len(self.exact) if self.cells is None else self.cells.size
-        of_cell: list[list[tuple[Chart, Family]]] = [[] for _ in range(count)]
+        of_cell: list[list[tuple[Chart, Family]]] = [[] for _ in range(self.size)]
         for block in self.blocks:
             of_cell[block.cell].append((block.chart, block.family))
         features = [Features(tuple(found)) for found in of_cell]
-        if isinstance(self.cells, PowerDiagram):
-            features += traces.functions(self.cells, self.polynomials_on_cuts)
-        return Frozen(tuple(features), None if self.cells is None else self.cells.map)
+        if self.cells is None:
+            return Frozen(tuple(features))
+        traced = traces.functions(self.cells, self.polynomials_on_cuts)
+        return Frozen((*features, *traced), self.cells.map)
 
     @property
     def polynomials_on_cuts(self) -> Int[np.ndarray, " cuts"]:
-        """How many polynomials each cut between holes has for value and for flux."""
-        assert isinstance(self.cells, PowerDiagram)
+        """How many polynomials each cut between holes has for value and for flux; a piece must be split."""
+        assert self.cells is not None
         degree = np.zeros(self.cells.size, int)
         for block in self.blocks:
             if not block.pole:
@@ -203,7 +220,7 @@ class TrialSpace:
     def points_on_cuts(self) -> Int[np.ndarray, " cuts"]:
         """The number of points on each cut; they alone determine a cell's own functions and the poles beside it."""
         cells = self.cells
-        assert isinstance(cells, PowerDiagram)
+        assert cells is not None
         inside = {
             cell: set(cells.partition.holes(cells.map.piece)[hole].pieces) for cell, (hole, _) in cells.cells.items()
         }

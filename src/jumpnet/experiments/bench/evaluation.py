@@ -1,4 +1,4 @@
-"""What a trained solution costs to look at: many values, gradients and a whole map, beside a matrix product."""
+"""The cost of evaluating a trained solution: values, gradients and a map, compared with a matrix product."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from jumpnet.solution import Solution
 from jumpnet.solution.batches import LARGEST_BATCH
 from jumpnet.solving import solve
 
-NAMES = ("pde2", "pde4")
+NAMES = ("pde2", "pde4")  # the problems with smooth curved interfaces
 
 
 def evaluation(plan: Plan, tell: Tell) -> Iterator[Item]:
@@ -25,7 +25,7 @@ def evaluation(plan: Plan, tell: Tell) -> Iterator[Item]:
     for name in (name for name in NAMES if name in plan.problems):
         tell(f"{name}, {plan.evaluated} points")
         solution = _trained(name)
-        if solution.partition is None or not isinstance(solution.network, Shallow):
+        if solution.partition is None or (network := solution.network.shallow) is None:
             continue
         x, piece = solution.partition.sample_interior(plan.evaluated, seed=0)
         side = round(plan.evaluated ** (1 / 2))
@@ -36,13 +36,13 @@ def evaluation(plan: Plan, tell: Tell) -> Iterator[Item]:
             f"map {side} x {side}": lambda s=solution, side=side: s.plot(what="u", resolution=side),
         }
         for what, call in calls.items():
-            flops = plan.evaluated * _operations(solution.network) * (solution.dim if what == "gradients" else 1)
-            ours, product = side_by_side(call, _product(solution.network, flops), repeats=plan.repeats)
+            flops = plan.evaluated * _operations(network) * (solution.dim if what == "gradients" else 1)
+            ours, product = side_by_side(call, _product(network, flops), repeats=plan.repeats)
             yield {
                 "problem": name,
                 "what": what,
                 "points": plan.evaluated,
-                "neurons": solution.network.neurons,
+                "neurons": network.neurons,
                 "seconds": ours / 1e3,
                 "matrix product (s)": product / 1e3,
                 "ratio": ours / product,

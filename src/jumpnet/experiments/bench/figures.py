@@ -11,7 +11,7 @@ from jumpnet.experiments.bench.report import Row, Table
 from jumpnet.experiments.tables import row as paper_row
 from jumpnet.reporting.figures.canvas import FAINT, INK, LINES, new_figure, styled
 
-MARKERS = "osD^v"
+MARKERS = "osD^v"  # of the problems, in turn
 
 
 def accuracy(table: Table) -> Figure | None:
@@ -89,7 +89,7 @@ def _growth(table: Table, series: Sequence[tuple[str, str, list[Row]]]) -> Figur
 
 
 def ratios(table: Table) -> Figure | None:
-    """How many times longer the other way takes, as bars."""
+    """Ratios of times as bars."""
     bars = [
         (f"{row.get('problem') or row.get('pieces')}, {name}", row[name])
         for row in table.rows

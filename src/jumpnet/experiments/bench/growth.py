@@ -13,7 +13,7 @@ from jumpnet.experiments.bench.systems import ball_system, least_squares
 from jumpnet.experiments.bench.timing import exponent, side_by_side
 from jumpnet.models import CategoricalEmbedding, System
 
-QUANTITIES = ("assembly (ms)", "step (ms)")
+QUANTITIES = ("assembly (ms)", "step (ms)")  # the columns that are drawn
 
 
 def growth(plan: Plan, tell: Tell) -> Iterator[Item]:

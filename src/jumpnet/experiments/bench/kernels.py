@@ -52,7 +52,7 @@ def assembly(plan: Plan, tell: Tell) -> Iterator[Item]:
 
 
 def _autodiff(system: System, theta: np.ndarray, sorted_rows: Sequence[Family]) -> Callable[[], object]:
-    """The rival, once it has shown that it computes the same matrix."""
+    """Automatic differentiation, checked to compute the same matrix."""
     differentiate, parameters = by_autodiff(system, sorted_rows), jnp.asarray(theta)
     order = np.concatenate([family.row for family in sorted_rows])
     np.testing.assert_allclose(differentiate(parameters), system.dense(theta)[1][order], rtol=1e-8, atol=1e-10)

@@ -13,6 +13,7 @@ from jumpnet.experiments.bench.peers import ONE_THREAD
 from jumpnet.experiments.bench.plan import Plan
 from jumpnet.experiments.bench.report import Comparison, Item, Tell
 
+# A shallow network trained from the shell: what start-up time is measured by.
 COMMAND = ("jumpnet", "-q", "examples", "pde4")
 
 

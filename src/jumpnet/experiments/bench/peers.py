@@ -1,4 +1,4 @@
-"""Other people's ways to the same numbers: scripts in benchmarks/peers, each run in a process of its own."""
+"""Other programs for the same problems: scripts in benchmarks/peers, each run in its own process."""
 
 import json
 import os
@@ -10,7 +10,9 @@ from typing import Any
 
 import jumpnet
 
+# The environment of a measurement: peers are compared on one core.
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+# Packages that are not dependencies: the name, and the extra that installs it.
 EXTRAS = {"ngsolve": ("NGSolve", "fem"), "torch": ("torch", "bench")}
 
 

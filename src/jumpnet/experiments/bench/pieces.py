@@ -22,8 +22,8 @@ from jumpnet.experiments.bench.systems import one_hot_system
 from jumpnet.experiments.bench.timing import exponent, side_by_side
 from jumpnet.models import System
 
-FEW_PIECES = 5  # what the program needs by itself is seen with these
-COLUMNS = ("pieces", "rows", "parameters", "our step (ms)", "peak memory (MB)")
+FEW_PIECES = 5  # the memory of the program itself is measured with these
+COLUMNS = ("pieces", "rows", "parameters", "our step (ms)", "peak memory (MB)")  # of the table of costs
 
 
 def against_dense(plan: Plan, tell: Tell) -> Iterator[Item]:

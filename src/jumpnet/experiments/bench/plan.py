@@ -38,7 +38,9 @@ class Plan:
     starts: int = 3  # of the command, with and without a cache
 
 
+# What the documentation reports.
 FULL = Plan()
+# A short run that shows that everything works; its numbers mean little.
 QUICK = Plan(
     problems=("pde2", "pde4"),
     repeats=7,

@@ -9,6 +9,7 @@ from jumpnet.experiments.bench.plan import Plan
 from jumpnet.experiments.bench.report import Comparison, Report, Table, Tell
 from jumpnet.experiments.bench.timing import load
 
+# All comparisons by name, in the order of the report.
 COMPARISONS = {
     comparison.name: comparison
     for comparison in (

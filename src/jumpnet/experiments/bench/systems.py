@@ -13,7 +13,6 @@ from jumpnet.collocation import Points, collocate
 from jumpnet.experiments import problems, tables
 from jumpnet.geometry import Ball, Partition
 from jumpnet.models import CategoricalEmbedding, Model, OneHot, System
-from jumpnet.models.shallow import Shallow
 from jumpnet.problem import Problem, manufactured
 from jumpnet.rows import Rows, equations, weigh
 
@@ -82,8 +81,8 @@ def families(rows: Rows, order: int | None = None) -> list[Family]:
 
 def by_autodiff(system: System, sorted_rows: Sequence[Family]) -> Callable[[Array], Array]:
     """The Jacobian of these rows by vmap(jacrev), compiled."""
-    network = system.network
-    if not isinstance(network, Shallow):
+    network = system.network.shallow
+    if network is None:
         raise TypeError("only shallow networks are written out here")
 
     def u(theta: Array, x: Array, cell: Array) -> Array:

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-PACKAGES = ("jumpnet", "jax", "jaxlib", "numpy", "scipy", "ngsolve", "torch")
+PACKAGES = ("jumpnet", "jax", "jaxlib", "numpy", "scipy", "ngsolve", "torch")  # whose versions the report names
 BUSY = 1.5  # load average above which other programs take part of what is measured
 
 
 def side_by_side(*calls: Callable[[], object], repeats: int) -> list[float]:
     """Median milliseconds of each call, after one of each that is not counted.
 
-    The calls take turns, so that whatever else the machine does meets all of them alike.
+    The calls take turns, so that other load on the machine affects all of them equally.
     """
     times: list[list[float]] = [[] for _ in calls]
     for count in range(repeats + 1):

@@ -1,4 +1,5 @@
-"""Training to the paper's error: ours, the afternoon's, and finite elements; and the error against time on the way."""
+"""Training to the paper's error: this package, a simple script (an afternoon's work), and finite elements; and the
+error against time."""
 
 import math
 import statistics
@@ -15,6 +16,7 @@ from jumpnet.experiments.bench.plan import Plan
 from jumpnet.experiments.bench.report import Comparison, Curve, Item, Tell
 
 STARTING = 120.0  # seconds beside those of the steps: imports, compilation, looking at errors
+# The note about a run that was ended after its time limit.
 LATE = "{} did not come to an end in its time and is left out."
 
 

@@ -1,4 +1,4 @@
-"""Our training of the paper's CE model, watched.
+"""Training of the paper's CE model, with clock and error after each step.
 
     python -m jumpnet.experiments.bench.watched pde4 3
 

@@ -30,7 +30,7 @@ class LineOptions:
     """What limits a solve, and how elements are refined."""
 
     order: int = 6
-    """Of all elements at the beginning. Heuristic: lower ones are raised at once wherever they matter."""
+    """The first order of all elements. Heuristic: lower orders are raised at once wherever they matter."""
     top_order: int = 20
     """Orders are not raised beyond this; higher ones cost more than two elements."""
     fall: float = 0.6
@@ -146,7 +146,7 @@ def _stopped(history: list[float], elements: int, seconds: float, options: LineO
 
 
 def _at_rounding(history: list[float], scale: float) -> bool:
-    """Whether three refinements gained nothing, at errors so small that it must be rounding (heuristic)."""
+    """Whether three refinements gained nothing at errors near the rounding level (heuristic)."""
     return len(history) > 4 and min(history) < 1e-7 * scale and min(history[-3:]) > 0.5 * min(history[:-3])
 
 
@@ -327,7 +327,7 @@ def _result(
 
 
 def _unresolved(statement: LineStatement, level: Level, resolution: Resolution) -> float:
-    """The root mean square answer to what is not known of load, jumps and boundary data, with signs at random."""
+    """The root mean square solution for the uncertainties of load, jumps and boundary data, with random signs."""
     mesh, rng = level.mesh, np.random.default_rng(0)
     h = mesh.end - mesh.start
     cell = np.searchsorted(resolution.start, mesh.start + 0.25 * h, side="right") - 1

@@ -1,7 +1,7 @@
 """Points that formulas name: zeros of the polynomials in x that occur in them.
 
-`where(x1 < 0.3, 1, 2)` jumps at 0.3, `exp(-((x1 - 0.3)/1e-9)**2)` is narrow there: no sampling finds that, and the text
-of the formula tells. Callables have no text.
+`where(x1 < 0.3, 1, 2)` jumps at 0.3, `exp(-((x1 - 0.3)/1e-9)**2)` is narrow there: no sampling finds that, but the text
+of the formula shows it. Callables have no text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jumpnet.expressions import Expression
 from jumpnet.fields import ConstantField, ExpressionField
 
 FORMULAS = 100  # that are read: each takes about a millisecond
-MOST = 200  # marks; a formula with more of them is no drawing of a few features
+MOST = 200  # the most marks: a formula with more is not a description of a few features
 DEGREE = 6  # of polynomials whose zeros are looked for
 
 

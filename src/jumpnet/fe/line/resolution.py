@@ -1,6 +1,6 @@
 """A mesh on which the data are resolved: intervals halved until polynomials of degree 15 meet A, 1/A, lam and f.
 
-The data are first looked at everywhere (bottom up, from cells of 1/4096 of the domain with 16 points each), so that a
+The data are first sampled everywhere (bottom up, from cells of 1/4096 of the domain with 16 points each), so that a
 source whose width is 1e-5 of the domain is not missed; then halving goes on (top down) where the finest cells are too
 coarse, down to rounding: towards jumps, kinks and degenerate coefficients.
 """
@@ -23,7 +23,7 @@ ROUNDING = 256 * np.finfo(float).eps  # relative deviation that is ascribed to r
 # Near ends of intervals and points that formulas name, data are sampled at distances of 4^-1 to 4^-NEAR of a cell.
 NEAR = 20
 NOISY = 1500  # finest cells that are not resolved: the data are noise, or oscillate faster than can be followed
-DEEPEST = 400  # halvings below the finest cells: towards x = 0 numbers go on
+DEEPEST = 400  # halvings below the finest cells: near x = 0 floating-point numbers resolve far smaller lengths
 SHORTEST = 16 * np.finfo(float).eps  # cells are not halved below this length, relative to |x|
 
 

@@ -115,7 +115,7 @@ def coefficients_of(mesh: Mesh, elements: list[Condensed], unknowns: np.ndarray)
         u, Q = unknowns[2 * at.left[one.index]], unknowns[2 * at.right[one.index] + 1]
         U = unknowns[2 * at.right[one.index]]
         d = (Q - one.G[:, 1] - one.S[:, 1, 0] * u) / one.S[:, 1, 1]
-        # The law is of no use where its terms cancel: then the values differ by more than rounding anyway.
+        # The flux law is not used where its terms cancel: then the difference of values is accurate.
         noise = np.maximum(np.abs(Q), np.abs(one.S[:, 1, 0] * u)) / np.abs(one.S[:, 1, 1])
         d = np.where(noise <= np.maximum(np.abs(u), np.abs(U)), d, U - u)
         found.append(one.coefficients(np.stack([u, d], axis=1)))

@@ -22,11 +22,12 @@ from jumpnet.geometry.shape import Shape
 
 # Cells of the grid along the longest side of the domain: structure below two of them is not seen.
 CELLS = 360
-# Cells: as near to a crossing, points of the curves are given up for it.
+# In cells: points of the curves this near to a crossing are replaced by it.
 NEAR = 1.2
 # Steps to the exact curve, and to a crossing.
 HALVINGS, NEWTON = 50, 30
-# Of what phi changes by in a cell: a stationary value below is zero, and curves cross there; a node is on the curve.
+# Relative to the change of phi in a cell: smaller stationary values are zero, so that curves cross there; smaller
+# values at nodes mean that the node is on the curve.
 ZERO, ON = 1e-9, 1e-8
 # Of the domain: the step of differences of the gradient.
 STEP = 1e-5

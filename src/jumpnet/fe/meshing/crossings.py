@@ -53,7 +53,7 @@ def _walls(shape: Shape) -> Iterator[Shape]:
 
 
 def _crossing(walls: list[Shape], x: np.ndarray, near: float) -> np.ndarray | None:
-    """Where the two walls that differ most in direction cross, by Newton's method; None where they only touch."""
+    """The crossing of the two walls that differ most in direction, by Newton's method; None where they only touch."""
     normal = np.stack([wall.normal(x[None])[0] for wall in walls])
     if not np.isfinite(normal).all():
         return None

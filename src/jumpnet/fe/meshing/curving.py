@@ -17,7 +17,7 @@ from jumpnet.fe.space import Space
 from jumpnet.geometry import Box, Partition
 from jumpnet.geometry.shape import Shape
 
-# Steps to the surface, and of the size of an element: as far as a node may be moved.
+# Newton steps to the surface, and the largest displacement of a node relative to the size of its element.
 NEWTON, FARTHEST = 12, 0.35
 # Attempts to unfold elements.
 ROUNDS = 8

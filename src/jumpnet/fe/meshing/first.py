@@ -24,7 +24,7 @@ from jumpnet.geometry.partition.interface_detection import Trace
 from jumpnet.problem import Problem
 from jumpnet.problem.resolution import survey
 
-# Where no mesh comes of a size, or its elements fold, this part of it is tried, then a lower order.
+# If meshing fails or elements fold, the size is reduced by this factor, then the order.
 SMALLER = 0.5
 # The volume of a piece in a mesh may be off by a part of itself, and by a part of the domain's: volumes of shapes
 # without closed forms are sampled (geometry/partition/sampling.py).
@@ -42,7 +42,7 @@ NEAREST = 1e-9
 BY_LEVELS = 3
 # Shapes without edges: where curved elements fold, those alone can be kept straight.
 SMOOTH = (Ball, Ellipsoid)
-# The last meshes of each partition, as many: problems of a sweep or an iteration share them.
+# The number of meshes kept per partition: problems of a sweep or an iteration share them.
 KEPT = 4
 _MADE: WeakKeyDictionary[Partition, dict[tuple[Any, ...], Mesh]] = WeakKeyDictionary()
 
@@ -116,7 +116,7 @@ def _of_paths(
     finer: list[tuple[np.ndarray, float]],
     seconds: float,
 ) -> Mesh | None:
-    """The mesh of pieces that are paths, without boolean operations; None where nothing comes of that."""
+    """The mesh of pieces that are paths, without boolean operations; None where that fails."""
     try:
         mesh = apart("of_paths", parts, size, (order, max(order // 2, 2), 2), axes, finer, seconds=seconds)
     except MeshingError:  # OpenCASCADE may know better

@@ -207,7 +207,7 @@ def _parts(partition: Partition, scene: Scene) -> list[Any]:
 
 
 def _folded(mesh: Any, order: int) -> bool:
-    """Whether some curved elements fold; nothing else would say so."""
+    """Whether some curved elements fold, which netgen does not report."""
     ng, _, comp, _ = ngsolve()
     space = comp.IntegrationRuleSpace(mesh, order=order)
     return bool(points_of(space, ng.Det(ng.specialcf.JacobianMatrix(mesh.dim))).min() <= 0)

@@ -23,9 +23,10 @@ from jumpnet.geometry.shape import Shape
 # Of an edge: vertices nearer to where the surface crosses it are moved there (heuristic; 0.3 leaves fewer thin elements
 # than 0.2, and 0.4 folds some).
 SNAP = 0.3
-# Of the size of an element: the level function may be off a linear one by so much, as a distance (heuristic).
+# The accepted deviation of the level function from a linear one, as a distance relative to the size of an element
+# (heuristic).
 BENT = 0.1
-# Times the size of an element: as near to the surface its neighbours are refined too.
+# Elements within this multiple of their size from a refined surface element are refined too.
 NEAR = 0.5
 # Halvings of an element, at most (each third one halves its size), and elements, at most.
 HALVINGS, MOST_ELEMENTS = 12, 60_000

@@ -1,4 +1,4 @@
-"""Meshes of boxes in space: cubes cut into six tetrahedra each, as a start for what is cut out of them."""
+"""Meshes of boxes in space: cubes cut into six tetrahedra each, from which bodies are cut."""
 
 from collections.abc import Sequence
 from itertools import permutations

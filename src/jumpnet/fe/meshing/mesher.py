@@ -1,4 +1,4 @@
-"""Meshes made in a child process, so that a crash or a hang of the mesher costs one sentence and not the program.
+"""Meshes made in a child process, so that a crash or a hang of the mesher becomes an error message.
 
 The child is started with the first mesh and kept for those that follow. Shapes go to the child and arrays come back;
 functions that a user wrote are never called there.
@@ -27,7 +27,7 @@ def child() -> Child:
 
 
 def apart(name: str, *arguments: Any, seconds: float = PATIENCE) -> Any:
-    """A function of `fe.making` called in the child; MeshingError, or what it raises of ours.
+    """A function of `fe.meshing.generation` called in the child; MeshingError, or what it raises of ours.
 
     In this process where shapes cannot be sent (they have functions of a user in them) or no child can be started.
     """
@@ -60,10 +60,10 @@ def _packed(name: str, *arguments: Any) -> bytes:
 
 
 def _here(name: str, arguments: tuple[Any, ...]) -> Any:
-    from jumpnet.fe.meshing import making
+    from jumpnet.fe.meshing import generation
 
     try:
-        return getattr(making, name)(*arguments)
+        return getattr(generation, name)(*arguments)
     except JumpnetError:
         raise
     except Exception as error:  # whatever the mesher raises

@@ -25,6 +25,7 @@ DIRECTIONS = 128
 ATTEMPTS = 20_000
 """Places tried for one body before the box is said to be full."""
 MOST = 10_000
+"""The most bodies that are placed (heuristic: placing is sequential)."""
 
 
 def random_disks(
@@ -154,7 +155,7 @@ def _first_free(
 
 @dataclass(frozen=True, eq=False)
 class _Room:
-    """Whether body k has room beside those that are placed."""
+    """Whether body k keeps the gap from those that are placed."""
 
     bodies: _Bodies
     places: Floats

@@ -1,8 +1,8 @@
 """Points on the zero set of a function, uniform in length or area.
 
-Random points of the thin shell {distance to the zero set < h} are projected onto the zero set by Newton's
-method along the gradient; the projection spreads them uniformly up to O(h^2 curvature^2). A grid finds the
-cells the zero set passes through, so that few draws are lost.
+Random points of the thin shell {distance to the zero set < h} are projected onto the zero set by Newton's method along
+the gradient; the projection spreads them uniformly up to O(h^2 curvature^2). A grid finds the cells the zero set passes
+through, so that few samples are rejected.
 """
 
 from __future__ import annotations

@@ -59,6 +59,7 @@ _MAKERS: dict[str, Callable[..., Shape]] = {
     "intersection": _intersection,
     "complement": _complement,
 }
+"""The classes of shapes by their names in saved files."""
 
 
 def shape_from_spec(spec: Mapping[str, Any]) -> Shape:

@@ -13,9 +13,9 @@ from jumpnet.geometry.partition import Partition
 from jumpnet.geometry.quadrature.regions import bisected, unit_gauss
 
 SCAN = 64
-"""Places of a cut at which its piece is looked up."""
+"""Points of a cut at which its piece is determined."""
 END = 1e-6
-"""The first and the last of them are so close to its ends."""
+"""The distance of the first and the last of them from its ends, relative to its length."""
 
 
 class Cuts(NamedTuple):

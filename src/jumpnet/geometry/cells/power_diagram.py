@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SHORTEST = 1e-3
 """Cuts shorter than this part of the holes beside them are left out: where four meet at a point, one has no length."""
 BOUNDARY = 16
-"""Points on the outer boundary for each cell, which tell what cells are there."""
+"""Sample points on the outer boundary per cell, by which the cells that reach it are found."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +94,8 @@ class PowerMap:
 class Lines(NamedTuple):
     """Straight cuts: the cells on both sides, the ends, and how well fields are approximated along them.
 
-    n polynomials come as near as exp(-rate n): the fields that two circles make of each other are singular at the two
-    limit points of the pair, as far from the line between them as the root of the power of the point in the middle.
+    The error of n polynomials is about exp(-rate n): the fields that two circles make of each other are singular at the
+    two limit points of the pair, as far from the line between them as the root of the power of the point in the middle.
     """
 
     cells: np.ndarray
@@ -185,7 +185,7 @@ class PowerDiagram:
                 ends.append(base + last * direction)
                 away = np.sqrt((base - center[a]) @ (base - center[a]) - radius[a] ** 2)
                 singular = (1j * away - (first + last) / 2) / ((last - first) / 2)
-                rates.append(abs(np.arccosh(singular).real))  # which ellipse about the line the point is on
+                rates.append(abs(np.arccosh(singular).real))  # of the Bernstein ellipse through the singularity
         start, end = (np.array(points).reshape(-1, 2) for points in (starts, ends))
         return np.array(kept, int).reshape(-1, 2), start, end, np.array(rates)
 
@@ -223,7 +223,7 @@ class PowerDiagram:
         return Lines(self.map.cell[pairs], *found)
 
     def cuts(self, counts: np.ndarray, rng: np.random.Generator, even: bool) -> tuple[Cuts, np.ndarray]:
-        """Points on the cuts, `counts[k]` on cut k, random ones or well spread, and the cut of each."""
+        """Points on the cuts, `counts[k]` on cut k, random or at Gauss nodes, and the cut of each."""
         lines = self.lines
         found = [(np.empty((0, 2)), *(np.empty(0, int) for _ in range(3)), np.empty((0, 2)), np.empty(0, int))]
         for one, a, b, piece in stretches(self.partition, lines.start, lines.end):

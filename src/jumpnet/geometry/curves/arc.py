@@ -99,7 +99,7 @@ class ArcPatch(Patch):
 
 
 def wrap(t: Floats, start: float) -> Floats:
-    """Parameters taken back into [start, start + 2 pi]; those already there (both ends too) stay as they are."""
+    """Parameters taken back into [start, start + 2 pi]; those already inside, both ends included, are unchanged."""
     beyond = (t < start) | (t > start + 2.0 * np.pi)
     return np.where(beyond, start + np.mod(t - start, 2.0 * np.pi), t) if beyond.any() else t
 

@@ -65,7 +65,7 @@ def turned(loop: Floats) -> Floats:
 
 
 def starting_at_a_corner(loop: Floats) -> Floats:
-    """The loop with its first corner at its start; as it is if it has none."""
+    """The loop, begun at its first corner if it has one."""
     corners = np.flatnonzero(_corners(loop))
     return np.roll(loop, -int(corners[0]), axis=0) if len(corners) else loop
 
@@ -270,7 +270,7 @@ class PathFinder(Finder):
 
 
 def loops_of(loops: Sequence[Floats]) -> Loops:
-    """Loops as they are wanted: the region inside an odd number of them on the left, corners first."""
+    """Loops in standard form: the region inside an odd number of them is on their left, and they begin at a corner."""
     polygons = Loops(tuple(loops)).outline.rings
     middles = np.array([0.5 * (ring[0] + ring[1]) for ring in polygons])
     around = np.array([Outline((ring,)).contains(middles) for ring in polygons])

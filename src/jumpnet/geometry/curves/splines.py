@@ -11,6 +11,7 @@ from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.curves.path import Path, ring
 
 MOST_POINTS = 100_000
+"""The most points of a curve (heuristic: memory and time)."""
 
 
 def from_points(points: ArrayLike, smoothing: float = 0.0) -> Path:

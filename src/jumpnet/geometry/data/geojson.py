@@ -13,6 +13,7 @@ from jumpnet.geometry.data.files import Source, checked_path, optional, reading
 from jumpnet.guard.budget import within_budget
 
 MOST_BYTES = 64_000_000
+"""Larger files are refused before they are parsed: JSON takes ten times its size in memory."""
 MOST_FEATURES = 2000  # each takes some milliseconds; a problem may have 400 pieces
 
 

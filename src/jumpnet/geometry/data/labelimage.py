@@ -20,11 +20,15 @@ from jumpnet.geometry.shape import Shape
 MOST_CELLS = 1 << 24
 """Pixels or voxels: 4096 x 4096, or 256 x 256 x 256."""
 MOST_LABELS = {2: 2000, 3: 64}
+"""By dimension: the most labels that can be pieces (heuristic: time of partition and mesh)."""
 LARGEST_LABEL = 2**31
+"""Labels are whole numbers below this: 32-bit images."""
 MOST_BYTES = 512_000_000
+"""Larger files are refused before they are read."""
 SMALLEST = {2: 12, 3: 60}
 """Regions of fewer pixels or voxels have no shape that one could tell."""
 SUFFIXES = (".npy", ".png", ".tif", ".tiff")
+"""The formats that are read."""
 Names = Mapping[int, str] | Mapping[str, Sequence[int]]
 """The name of a label, or the labels that a name stands for."""
 Small = Literal["merge", "keep", "error"]

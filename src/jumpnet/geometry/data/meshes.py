@@ -18,10 +18,13 @@ from jumpnet.geometry.shape import Shape
 from jumpnet.guard.budget import within_budget
 
 MOST_BYTES = 256_000_000
+"""Larger files are refused before they are read."""
 SUFFIXES = (".stl", ".obj", ".ply")
+"""The formats that are read."""
 MOST_BODIES = 64
+"""The most closed surfaces that may touch others: a partition is found by testing their combinations (heuristic)."""
 POINTS = 500
-"""Points of each closed surface by which it is seen whether it touches another one, beside its vertices."""
+"""Sample points of each closed surface, beside its vertices, at which contact with others is tested."""
 TOUCHING = 1e-7
 """Of the size: surfaces nearer than this touch; STL has coordinates of seven digits."""
 SHARP = np.radians(45.0)

@@ -13,13 +13,13 @@ from jumpnet.geometry.bodies.mesh import Mesh
 from jumpnet.geometry.checks import Floats
 
 MOST_FACES = 50_000
-"""Surfaces with more triangles are not searched for crossings, which takes a second for so many of one size."""
+"""Larger surfaces are not searched for crossings, which takes a second for this many triangles of equal size."""
 INSIDE = 1e-6
 """Of an edge and of a triangle: what crosses nearer to their ends only touches."""
 FLAT = 0.99
 """The cosine between the two triangles that close a hole of four edges: how they lie is not known otherwise."""
 CHUNK = 200_000
-"""Pairs of triangles looked at at once."""
+"""Pairs of triangles per batch."""
 
 
 def closed(found: Any, trimesh: Any) -> None:

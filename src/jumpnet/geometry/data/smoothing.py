@@ -17,6 +17,7 @@ SHORTEST = 4.0
 FIRST = 12.0
 """The wavelength of the line along which points are spaced evenly."""
 RATIO = np.sqrt(2.0)
+"""The ratio of successive wavelengths."""
 FARTHEST = 0.65
 """How far, in pixels, the curve may pass a point; the true one passes it by half a pixel at most."""
 PINNED = 1e8

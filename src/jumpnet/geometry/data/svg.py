@@ -25,12 +25,16 @@ from jumpnet.guard.budget import within_budget
 from jumpnet.guard.text import shorten
 
 MOST_BYTES = 16_000_000
+"""Larger files are refused before they are parsed."""
 MOST_OUTLINES = 2000  # each takes some milliseconds; a problem may have 400 pieces
-# Possessive, and matched from one end to the other: a long word is looked at once.
+# Possessive and anchored: linear time also for hostile input.
 TRANSFORM = re.compile(r"[\s,]*+(\w++)\s*+\(([^()]*+)\)[\s,]*+")
 LEFT_OUT = {"defs", "clipPath", "mask", "marker", "pattern", "symbol", "metadata", "title", "desc", "style", "script"}
+"""Elements whose content is not drawn."""
 DRAWN = {"path", "polygon", "polyline", "rect", "circle", "ellipse"}
+"""Elements that bound regions."""
 LABEL = "{http://www.inkscape.org/namespaces/inkscape}label"
+"""The attribute in which Inkscape keeps the name of an object."""
 
 
 @dataclass(frozen=True, eq=False)

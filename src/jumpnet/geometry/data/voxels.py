@@ -23,6 +23,7 @@ WIDTHS = (11.3, 8.0, 5.6, 4.0, 2.8, 2.0, 1.4, 1.0, 0.7)
 PAD = 4
 """Voxels added on all sides, so that splines are smooth at the border."""
 MOST_NUMBERS = 1 << 26
+"""Grid values of one body: half a gigabyte in float64."""
 
 
 def regions(cells: np.ndarray, size: Floats, origin: Floats) -> list[Shape]:

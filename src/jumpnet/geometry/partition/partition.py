@@ -162,7 +162,7 @@ class Partition:
         return None if image is None else tuple(float(length) for length in image.cells.size)
 
     def coarsened(self) -> Partition:
-        """The pieces of the same label image at half its resolution: how a result changes tells what pixels cost."""
+        """The pieces of the same label image at half its resolution, to estimate the error of its resolution."""
         image = self.image
         if image is None:
             raise GeometryError("the partition was not made of a label image, or it was stored since; make it anew.")

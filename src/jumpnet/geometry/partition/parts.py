@@ -19,6 +19,7 @@ from jumpnet.geometry.checks import Floats
 from jumpnet.guard.text import shorten
 
 TAKEN = ("boundary", "rest")
+"""Names that mean something else where a part of the boundary is named."""
 
 
 @dataclass(frozen=True, eq=False)

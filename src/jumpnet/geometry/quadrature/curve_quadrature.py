@@ -18,12 +18,14 @@ from jumpnet.geometry.quadrature.rules import ENDS, SLIVERS, Held, Quadrature, R
 from jumpnet.geometry.shape import Patch
 
 ORDERS = (12, 8)
+"""Points of Gauss's rule on a panel: the rule, and the one it is compared with."""
 PANELS = 32
 """Panels of a closed curve; its nodes at corners are ends of panels too."""
 SHARP = 1e-10
-"""1 - cos of the angle at a node from which on it is a corner: far more than a smooth curve turns by in a hair."""
+"""Nodes at which 1 - cos of the angle exceeds this are corners: a smooth curve turns by far less between points that
+close."""
 ON = 1e-9
-"""Of the size of a curve: places that are nearer to it are on it."""
+"""Points nearer to a curve than this part of its size are on it."""
 GRADED, SHRINK = 8, 0.2
 """Panels towards the end of a curve, each a fifth of the next: fluxes may be singular there."""
 
@@ -114,7 +116,7 @@ def _clipped(patch: PlanePatch) -> Path | None:
 
 
 def along(path: Path, held: Held, sign: float, places: Floats = np.empty((0, 2))) -> Quadrature:
-    """Gauss's rule on the stretches of a curve that are held; these may begin and end at some places on it."""
+    """Gauss's rule on the stretches of a curve that belong to the integral; these may begin and end at given points."""
 
     def test(t: Floats) -> np.ndarray:
         x, normals, speed = path.at(t)

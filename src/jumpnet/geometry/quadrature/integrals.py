@@ -28,6 +28,7 @@ from jumpnet.geometry.shape import Patch
 
 SAMPLED, REPLICATES = 1 << 12, 8
 SEED = 20011
+"""Of the sampled integrals: any number, always the same."""
 MOST_CORNERS = 2000  # that are looked at
 
 
@@ -63,7 +64,7 @@ def over_boundary(partition: Partition, part: str | None = None, piece: int | No
 
 
 def outer_pieces(partition: Partition) -> list[int]:
-    """The pieces that reach the outer boundary, in order; in the plane also those of which little does."""
+    """The pieces that reach the outer boundary, in order; in the plane also along short stretches."""
     found = set(partition._walls.outer_labels)
     for rule in (one.rules[0] for one in over_boundary(partition)) if partition.dim == 2 else ():
         labels = partition.label(rule.points - ENDS * partition.domain.size * rule.normals)
@@ -84,6 +85,7 @@ def _meets(partition: Partition, piece: int | None, pilot: Trace) -> bool:
 
 
 _ENDS: WeakKeyDictionary[Partition, Floats] = WeakKeyDictionary()
+"""Corners of the walls of partitions in use."""
 
 
 def _ends(partition: Partition) -> Floats:
@@ -98,7 +100,7 @@ def _walls(partition: Partition) -> Walls:
 
 
 def _turned(quadrature: Quadrature, forward: Held) -> Quadrature:
-    """The same with normals reversed where they do not point forward."""
+    """The same with normals reversed where they point to the wrong side."""
     rules = tuple(
         replace(rule, normals=np.where(forward(rule.points, rule.normals), 1.0, -1.0)[:, None] * rule.normals)
         for rule in quadrature.rules
@@ -131,7 +133,7 @@ def _wall(walls: Walls, k: int, wanted: Callable[[Trace], np.ndarray], ends: Flo
 
 
 def _bare(patch: Patch) -> tuple[Patch, float, list[tuple[float, Held]]]:
-    """The patch that others are made of, the sign of its normals, and which of its points are kept."""
+    """The patch inside wrappers, the sign of its normals, and which of its points are kept."""
     sign, keeps = 1.0, []
     layers = []
     while isinstance(patch, Flipped | Trimmed):
@@ -165,6 +167,7 @@ def over_piece(partition: Partition, piece: int) -> Quadrature:
 
 
 _KNOWN: WeakKeyDictionary[Partition, dict[int, Quadrature]] = WeakKeyDictionary()
+"""Rules for the pieces of partitions in use."""
 
 
 def _over_piece(partition: Partition, piece: int) -> Quadrature:

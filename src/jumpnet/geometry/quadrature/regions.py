@@ -14,9 +14,10 @@ import numpy as np
 from jumpnet.geometry.checks import Floats
 
 NONE: Floats = np.empty((0, 2))
+"""No points."""
 Inside = Callable[[Floats], np.ndarray]
 Intervals = tuple[np.ndarray, Floats, Floats]
-"""Numbers of what is cut, lower and upper ends."""
+"""For each interval: the number of the line it belongs to, its lower and its upper end."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ ENDS = 1e-9
 
 @dataclass(frozen=True)
 class Integral:
-    """A number and how far it may be off because of the quadrature (the solution's own error comes on top).
+    """A number and its quadrature error (the error of the solution itself is not included).
 
     `size` is the integral of the absolute value: what a small number is small in comparison with.
     """
@@ -43,6 +43,7 @@ class Integral:
 
 
 NOTHING = Integral(0.0, 0.0, 0.0)
+"""The integral over an empty set."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,7 @@ class Quadrature:
     rules: tuple[Rule, ...]
     sampled: bool = False
     relative: float = 0.0
-    """The error that the weights have in common."""
+    """The error common to all weights."""
 
     def __call__(self, function: Integrand) -> Integral:
         values, sizes = np.array([rule(function) for rule in self.rules]).T

@@ -16,7 +16,7 @@ from jumpnet.geometry.shape import Patch
 
 
 def on_surface(patch: Patch, held: Held, sign: float) -> Quadrature | None:
-    """Gauss's rule on a face, also where it is cut, and on a whole sphere; None for all else."""
+    """Gauss's rule on a face, also a cut one, and on a whole sphere; None for other surfaces."""
     if isinstance(patch, FacePatch):
         return _face(patch, held, sign)
     if isinstance(patch, SpherePatch | NormSphere):

@@ -1,1 +1,1 @@
-"""What walls are made of: corners, points where pieces meet, smooth closed curves."""
+"""Corners of walls, points where pieces meet, smooth closed walls."""

@@ -96,7 +96,7 @@ class Corner(NamedTuple):
 
     @property
     def smooth(self) -> bool:
-        """Whether it is none: a wall that runs through."""
+        """Whether one smooth wall runs through it, so that it is no corner."""
         return len(self.ways) == 2 and _opposite(*self.directions)
 
 
@@ -118,7 +118,7 @@ def outer_stretches(partition: Partition) -> list[Stretch]:
 
 
 def on_the_boundary(partition: Partition, stretch: Stretch, parameters: Floats) -> Iterator[Corner]:
-    """Places of an outer wall as if they were corners, with the same piece on both sides of them.
+    """Points of an outer wall as corners of 180 degrees, with the same piece on both sides.
 
     Places at corners, and places of which one side is not outside, are left out.
     """

@@ -73,7 +73,7 @@ def rings_of(parts: Partition) -> Iterator[Ring]:
 
 
 def _whole(patch: Patch) -> ArcPatch | None:
-    """The closed curve that a patch is all of, from whichever side; None if it is none."""
+    """The closed curve that a patch covers once; None if it covers no closed curve."""
     while isinstance(patch, Trimmed | Flipped):
         if isinstance(patch, Trimmed) and patch.share < 1:
             return None

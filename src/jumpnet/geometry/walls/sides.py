@@ -9,13 +9,13 @@ from jumpnet.geometry.partition.labels import INSIDE
 from jumpnet.geometry.patches import Flipped, Trimmed
 from jumpnet.geometry.quadrature.curve_quadrature import Path, path_of
 
-# Where both sides of a wall look the same, they are looked up this much nearer to it, but not nearer than this part of
-# the domain: labels know a wall to 1e-14 of it.
+# Where both sides of a wall have the same label, labels are taken nearer to it by this factor, but not nearer than this
+# part of the domain: labels are exact to 1e-14 of it.
 FINER, FINEST = 0.1, 1e-13
 
 
 def path_of_wall(wall: Wall) -> Path | None:
-    """A wall as a curve; what is kept of it, and which side is out, labels tell."""
+    """A wall as a curve; labels tell which stretches are kept, and which side is outside."""
     patch = wall.patch
     while isinstance(patch, Flipped | Trimmed):
         patch = patch.patch

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ive, kve
 
+from jumpnet.models.families.coordinates import Circular
 from jumpnet.models.families.registry import Matrix, saved_as
 from jumpnet.rows import Sites
 
@@ -33,7 +34,7 @@ def of_neighbours(sites: Sites, table: np.ndarray, up: float, down: float) -> np
 
 @saved_as("bessel")
 @dataclass(frozen=True)
-class Bessel:
+class Bessel(Circular):
     """Re and Im of B_n(rate r) exp(i n t), n = 0..degree, divided by B_n(rate): of size one at r = 1.
 
     B is I, which grows, or with `decaying` K, which has a pole at the origin. In `of_neighbours` up and down are the
@@ -43,16 +44,6 @@ class Bessel:
     degree: int
     rate: float
     decaying: bool = False
-
-    @property
-    def inputs(self) -> int:
-        """The number of coordinates."""
-        return 2
-
-    @property
-    def size(self) -> int:
-        """The number of functions."""
-        return 2 * self.degree + 1
 
     def functionals(self, sites: Sites) -> Matrix:
         """The functional of every site, function by function."""

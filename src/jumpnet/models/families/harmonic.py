@@ -5,13 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from jumpnet.models.families.complexes import complex_functional
+from jumpnet.models.families.coordinates import OfPlane
 from jumpnet.models.families.registry import Matrix, saved_as
 from jumpnet.rows import Sites
 
 
 @saved_as("powers")
 @dataclass(frozen=True)
-class Powers:
+class Powers(OfPlane):
     """Re and Im of z^n, n = 1..degree, z the complex number of two coordinates: harmonic functions of the plane.
 
     `constant` adds 1, `logarithm` adds log |z|: a pole with a net flux.
@@ -20,11 +21,6 @@ class Powers:
     degree: int
     constant: bool = False
     logarithm: bool = False
-
-    @property
-    def inputs(self) -> int:
-        """The number of coordinates."""
-        return 2
 
     @property
     def size(self) -> int:

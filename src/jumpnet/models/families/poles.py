@@ -6,13 +6,14 @@ import numpy as np
 
 from jumpnet.errors import SolutionError
 from jumpnet.models.families.complexes import complex_functional
+from jumpnet.models.families.coordinates import OfPlane
 from jumpnet.models.families.registry import Matrix, saved_as
 from jumpnet.rows import Sites
 
 
 @saved_as("poles")
 @dataclass(frozen=True)
-class Poles:
+class Poles(OfPlane):
     """Re and Im of 1/(z - p) for places p = across + i up, z the complex number of two coordinates."""
 
     across: tuple[float, ...]
@@ -24,11 +25,6 @@ class Poles:
                 f"poles have {len(self.across)} first and {len(self.up)} second coordinates; "
                 "the file is damaged or forged."
             )
-
-    @property
-    def inputs(self) -> int:
-        """The number of coordinates."""
-        return 2
 
     @property
     def size(self) -> int:

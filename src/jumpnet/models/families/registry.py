@@ -30,9 +30,10 @@ class Family(Protocol):
     def functionals(self, sites: Sites) -> Matrix: ...
 
 
+# By their names in saved solutions; filled by `saved_as`.
 FAMILIES: dict[str, Any] = {}
 
-F = TypeVar("F", bound=type)
+F = TypeVar("F", bound=type)  # a class of functions
 
 
 def saved_as(name: str) -> Callable[[F], F]:

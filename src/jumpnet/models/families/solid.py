@@ -5,13 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from jumpnet.models.families.coordinates import Spherical
 from jumpnet.models.families.registry import Matrix, saved_as
 from jumpnet.rows import Sites
 
 
 @saved_as("solid")
 @dataclass(frozen=True)
-class Solid:
+class Solid(Spherical):
     """Real and imaginary parts of the solid harmonics of degree at most `degree`: harmonic functions of space.
 
     Growing ones, r^l Y_lm, or with `exterior` decaying ones, Y_lm / r^(l+1): multipoles at the origin. Normalised such
@@ -20,16 +21,6 @@ class Solid:
 
     degree: int
     exterior: bool = False
-
-    @property
-    def inputs(self) -> int:
-        """The number of coordinates."""
-        return 3
-
-    @property
-    def size(self) -> int:
-        """The number of functions."""
-        return (self.degree + 1) ** 2
 
     def functionals(self, sites: Sites) -> Matrix:
         """The functional of every site, function by function."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ive, kve
 
+from jumpnet.models.families.coordinates import Spherical
 from jumpnet.models.families.registry import Matrix, saved_as
 from jumpnet.models.families.solid import Solid
 from jumpnet.rows import Sites
@@ -16,7 +17,7 @@ NEAREST = 1e-8
 
 @saved_as("spherical-bessel")
 @dataclass(frozen=True)
-class SphericalBessel:
+class SphericalBessel(Spherical):
     """b_l(rate r)/b_l(rate) times the spherical harmonics of `Solid`, l = 0..degree.
 
     b is i, which grows, or with `decaying` k, which has a pole at the origin. With H = r^l Y_lm, a function is g H, and
@@ -28,16 +29,6 @@ class SphericalBessel:
     degree: int
     rate: float
     decaying: bool = False
-
-    @property
-    def inputs(self) -> int:
-        """The number of coordinates."""
-        return 3
-
-    @property
-    def size(self) -> int:
-        """The number of functions."""
-        return (self.degree + 1) ** 2
 
     def functionals(self, sites: Sites) -> Matrix:
         """The functional of every site, function by function."""

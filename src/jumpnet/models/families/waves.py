@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import jv, yv
 
 from jumpnet.models.families.bessel import of_neighbours
+from jumpnet.models.families.coordinates import Circular
 from jumpnet.models.families.registry import Matrix, saved_as
 from jumpnet.rows import Sites
 
@@ -15,7 +16,7 @@ UNDERFLOW = 1e-290
 
 @saved_as("waves")
 @dataclass(frozen=True)
-class Waves:
+class Waves(Circular):
     """Re and Im of B_n(rate r) exp(i n t), n = 0..degree; B is J, or with `singular` Y, which has a pole at the origin.
 
     Those with n > rate are divided by |B_n(rate)|: they are of size one at r = 1 then, as the others are anyway.
@@ -24,16 +25,6 @@ class Waves:
     degree: int
     rate: float
     singular: bool = False
-
-    @property
-    def inputs(self) -> int:
-        """The number of coordinates."""
-        return 2
-
-    @property
-    def size(self) -> int:
-        """The number of functions."""
-        return 2 * self.degree + 1
 
     def functionals(self, sites: Sites) -> Matrix:
         """The functional of every site, function by function."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from jumpnet.errors import SolutionError
 from jumpnet.models.families.complexes import complex_functional
+from jumpnet.models.families.coordinates import OfPlane
 from jumpnet.models.families.registry import Matrix, saved_as
 from jumpnet.rows import Sites
 
@@ -23,7 +24,7 @@ FAR = 0.2
 
 
 @dataclass(frozen=True)
-class AtCorner:
+class AtCorner(OfPlane):
     """Two functions for each of some powers; `imaginary` are the imaginary parts of these, where there are any.
 
     A power that is repeated has one factor log z more each time; a whole number has one from the start, since without
@@ -52,11 +53,6 @@ class AtCorner:
         power = self.exponents
         before = np.tril(np.abs(power[:, None] - power) < WHOLE, -1).sum(axis=1)
         return before + (np.abs(power - np.round(power)) < WHOLE)
-
-    @property
-    def inputs(self) -> int:
-        """The number of coordinates."""
-        return 2
 
     @property
     def size(self) -> int:

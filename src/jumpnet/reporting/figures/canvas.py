@@ -17,7 +17,7 @@ from jumpnet.guard.writing import write_atomically
 from jumpnet.solution.files import file_path
 
 DPI = 112  # on a page
-FINER = 2  # times as many dots in a file of its own, which may be printed
+FINER = 2  # the factor of resolution of separate picture files, which may be printed
 PACKED = 3  # the level of compression of PNG files: half the time of the default, 6, for a tenth more bytes
 INK = "#22262b"
 FAINT = "#9aa3ad"
@@ -56,7 +56,7 @@ def styled(axes: Axes, *, title: str = "", xlabel: str = "", ylabel: str = "") -
 
 
 class Apart(ScalarFormatter):
-    """Numbers of an axis as differences where they have much in common, which is said beside it: + 25."""
+    """Tick labels as differences from a common value, where they share many digits: "+ 25" stands beside the axis."""
 
     def get_offset(self) -> str:
         """What all numbers of the axis are to be multiplied by, and what is added to them."""

@@ -19,7 +19,7 @@ from jumpnet.reporting.grid import Grid, make_grid, on_grid, planes, whole_resol
 from jumpnet.reporting.quantities import quantities
 from jumpnet.solution import Solution
 
-RESOLUTION = 120
+RESOLUTION = 120  # grid points along the longer side of a plane
 
 
 def plot_cuts(

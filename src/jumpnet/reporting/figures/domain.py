@@ -131,7 +131,7 @@ def draw_areas(partition: Partition, resolution: int = RESOLUTION, *, names: boo
 
 
 def _deepest(depth: np.ndarray) -> tuple[int, int]:
-    """Where a name has most room: of the points farthest from the edge, the one in the middle of them."""
+    """The place of a name: the most central of the points farthest from the edge."""
     best = np.argwhere(depth >= NEARLY * depth.max())
     row, column = best[np.argmin(np.sum((best - best.mean(axis=0)) ** 2, axis=1))]
     return int(row), int(column)

@@ -1,4 +1,4 @@
-"""The labels that a network has learnt for the pieces: which of them it takes to be alike."""
+"""The labels that a network has learnt for the pieces."""
 
 from os import PathLike
 
@@ -8,18 +8,17 @@ from matplotlib.figure import Figure
 
 from jumpnet._precision import float64
 from jumpnet.errors import SolutionError
-from jumpnet.models.shallow import Shallow
 from jumpnet.reporting.figures.canvas import FAINT, INK, finished, new_figure, styled
 from jumpnet.reporting.figures.domain import colour_of
 from jumpnet.solution import Solution
 
-MOST_NAMES = 40
+MOST_NAMES = 40  # labels of more pieces would overlap
 
 
 def label_vectors(solution: Solution) -> Float[np.ndarray, "pieces labels"]:
     """The label vector of each piece."""
-    network = solution.network
-    if not isinstance(network, Shallow):
+    network = solution.network.shallow
+    if network is None:
         raise SolutionError("this solution has no labels; only a network with an embedding or an encoding has them.")
     with float64():
         z, _ = network.label_vectors(network.unpack(solution.theta).e)  # pyright: ignore[reportArgumentType]

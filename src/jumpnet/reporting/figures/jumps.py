@@ -1,4 +1,4 @@
-"""What happens along an interface: u on either side, its jump and the jump of the flux, against the arc length."""
+"""Plots along an interface, against the arc length: u on either side, its jump and the jump of the flux."""
 
 from collections.abc import Sequence
 from os import PathLike
@@ -115,7 +115,7 @@ def _arc_lengths(curves: list[Curve]) -> tuple[np.ndarray, list[float]]:
 def _given(
     solution: Solution, pair: tuple[int, int], x: np.ndarray, n: np.ndarray, crossing: np.ndarray, beyond: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """What the data ask for: v with the fall at a contact resistance, and w; None where the problem is not known.
+    """The prescribed jumps: v with the drop at a contact resistance, and w; None where the problem is not known.
 
     `crossing` is the flux through the interface, `beyond` u on the side of the higher piece: with partition
     coefficients, the jump of u that goes with it.
@@ -132,7 +132,7 @@ def _given(
 
 
 def _calm(axes: Axes) -> None:
-    """Rounding does not fill the picture: the axis spans at least a millionth of the values' size."""
+    """The axis spans at least a millionth of the values' size, so that rounding is not magnified."""
     low, high = axes.get_ylim()
     drawn = np.concatenate([np.asarray(line.get_ydata(), float) for line in axes.lines])
     least = max(1e-6 * float(np.nanmax(np.abs(drawn))), 1e-9)

@@ -35,7 +35,7 @@ def colour_scale(quantity: Quantity, maps: list[np.ndarray]) -> Normalize:
 
 
 def common_scale(quantities: Sequence[Quantity], grids: list[Grid]) -> Normalize | None:
-    """One scale for several quantities, such as an error and what was judged of it; None where they are fewer."""
+    """One scale for several quantities, such as true and judged error; None for a single quantity."""
     if len(quantities) < 2:
         return None
     return colour_scale(quantities[0], [on_grid(grid, one.values) for one in quantities for grid in grids])

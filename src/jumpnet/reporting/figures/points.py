@@ -1,4 +1,4 @@
-"""Where the equations were asked for: collocation points over the geometry."""
+"""Collocation points over the geometry."""
 
 from os import PathLike
 from typing import Any

@@ -15,7 +15,7 @@ from jumpnet.reporting.quantities import quantities
 from jumpnet.solution import Solution
 
 DENSITY = 1.0  # of lines; drawing takes longer with its square
-FAINTEST = 1e-3
+FAINTEST = 1e-3  # of the largest flux: below it no lines are drawn, their direction is noise
 # By whether the lines are those of heat flow.
 _TITLES = {False: r"$u$ and lines of the flux $A \nabla u$", True: r"$u$ and lines of the heat flow $-A \nabla u$"}
 COARSER = 2.5  # the grid of the vectors beside that of the colours

@@ -18,8 +18,8 @@ from jumpnet.reporting.figures.canvas import FAINT, INK
 RINGS, SPOKES = 48, 96  # of the grid of directions
 WALK, HALVINGS = 80, 40  # samples along a ray outward, and bisections at its end
 ELEVATION, AZIMUTH = 24.0, -58.0
-LIGHT = np.array([0.25, -0.75, 0.9])
-MOST_NAMES = 12
+LIGHT = np.array([0.25, -0.75, 0.9])  # the direction of the light: from above, left of the viewer
+MOST_NAMES = 12  # a legend of more does not fit beside the picture
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Surface:
 
 
 def surface(shape: Shape, domain: Shape, center: np.ndarray) -> Surface:
-    """What of the shape's boundary (cut off at the domain) is seen from a centre inside it."""
+    """The part of the shape's boundary, cut off at the domain, that is visible from a centre inside it."""
     polar, around = np.linspace(0, np.pi, RINGS + 1), np.linspace(0, 2 * np.pi, SPOKES + 1)
     T, P = np.meshgrid(polar, around, indexing="ij")
     rays = np.stack([np.sin(T) * np.cos(P), np.sin(T) * np.sin(P), np.cos(T)], axis=-1)
@@ -68,7 +68,7 @@ def center_of(shape: Shape, domain: Shape, inside: np.ndarray) -> Float[np.ndarr
 
 def space_axes(figure: Figure, place: tuple[float, float, float, float]) -> Axes3D:
     """Axes in perspective that fill a part of the figure; what is drawn later lies before what was drawn before."""
-    figure.set_layout_engine("none")  # constrained layout does not know how large a 3-D picture is
+    figure.set_layout_engine("none")  # constrained layout ignores the size of 3-D axes
     axes: Axes3D = figure.add_axes(place, projection="3d", computed_zorder=False)  # pyright: ignore[reportAssignmentType]
     axes.view_init(elev=ELEVATION, azim=AZIMUTH)
     axes.set_proj_type("persp", focal_length=1.6)
@@ -107,7 +107,7 @@ def _level(shape: Shape, domain: Shape, x: np.ndarray) -> np.ndarray:
 
 
 def _first_exit(shape: Shape, domain: Shape, center: np.ndarray, rays: np.ndarray) -> Float[np.ndarray, " n"]:
-    """How far one can walk along each ray before the shape ends."""
+    """The distance along each ray to the boundary of the shape."""
     low, high = np.zeros(len(rays)), np.full(len(rays), np.nan)
     walking = np.ones(len(rays), bool)
     for radius in np.linspace(0, domain.size, WALK + 1)[1:]:

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from jumpnet.reporting.figures.canvas import FAINT, INK, LINES, finished, new_figure, styled
-from jumpnet.studies.sweeps import Sweep
+from jumpnet.studies.sweeping.result import Sweep
 
 # Curves in one picture, for values of the second parameter; more are drawn as points in its colours.
 MOST_CURVES = 6

@@ -11,6 +11,7 @@ GREEK = {
     "lambda_": "λ", "mu": "μ", "nu": "ν", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "omega": "ω",
 }  # fmt: skip
 SUM, PRODUCT, SIGN, POWER, ATOM = range(5)  # how tightly an operation binds
+# Comparison operators as HTML.
 COMPARISONS = {ast.Lt: "&lt;", ast.LtE: "≤", ast.Gt: "&gt;", ast.GtE: "≥", ast.Eq: "=", ast.NotEq: "≠"}
 
 Drawn = tuple[str, int]

@@ -5,7 +5,7 @@ from jumpnet.reporting.page.escaping import escape
 from jumpnet.reporting.page.scene import scene
 from jumpnet.solution import Solution
 
-SCRIPTS = ("data.js", "views.js", "controls.js")
+SCRIPTS = ("data.js", "views.js", "controls.js")  # in the order in which they use each other
 
 
 def script() -> str:

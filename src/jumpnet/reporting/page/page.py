@@ -3,7 +3,7 @@
 import base64
 import math
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,7 +13,6 @@ from os import PathLike
 from matplotlib.figure import Figure
 
 from jumpnet.errors import JumpnetError, SolutionError
-from jumpnet.models.shallow import Shallow
 from jumpnet.reporting.assets import asset
 from jumpnet.reporting.figures.canvas import FINER, image, write_file
 from jumpnet.reporting.figures.cuts import plot_cuts
@@ -27,20 +26,21 @@ from jumpnet.reporting.figures.streams import plot_streamlines
 from jumpnet.reporting.page.escaping import escape
 from jumpnet.reporting.page.interactive import script, viewer
 from jumpnet.reporting.page.statement import statement
+from jumpnet.reporting.page.tables import residuals, seeds, table, tables
 from jumpnet.reporting.quantities import decided
 from jumpnet.solution import Solution, TrustReport
 from jumpnet.solution.advice import advice
 from jumpnet.solution.diagnostics import Judged
 
-SHOWN_ELSEWHERE = ("method", "trials", "seconds")
+SHOWN_ELSEWHERE = ("method", "trials", "seconds")  # settings that have their own place on the page
 # The page may run its own script and show its own pictures; whatever else it might try, the browser refuses.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-VERSIONS = ("jax", "numpy", "scipy")
+VERSIONS = ("jax", "numpy", "scipy")  # packages whose versions the page names
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a page can say beyond the solution: a title, a text, where the solution is stored, how it was made.
+    """What a page shows beyond the solution: a title, a text, where the solution is stored, how it was made.
 
     `quantities` are the numbers that were asked for, by name, each with its error; they come first. `tables` are
     further numbers, by heading: rows of a name and its text. `heat` gives fluxes as heat flow, -A grad u. `picture` and
@@ -77,7 +77,7 @@ def page(solution: Solution, title: str | None = None, context: Context = Contex
     name = escape(title or context.title or f"Interface problem in {solution.dim}-D with {solution.pieces} pieces")
     sections = {
         "Solution": _solution(solution, context),
-        "Trust": _tables(context.tables) + _residuals(report) + _seeds(report),
+        "Trust": tables(context.tables) + residuals(report) + seeds(report),
         "Problem": _problem(solution, context.domain),
         "Course of the solve": _history(solution),
         "Provenance": _provenance(solution, context),
@@ -169,7 +169,7 @@ def _verdict(report: TrustReport, alarm: str, remedy: str) -> str:
 
 
 def _figures(report: TrustReport) -> str:
-    """The numbers one looks for first."""
+    """The most important numbers."""
     shown = {}
     if math.isfinite(report.estimate):
         shown["estimated L2 error"] = f"{report.estimate:.1e}"
@@ -204,12 +204,12 @@ def _asked(context: Context) -> str:
     if not context.quantities:
         return ""
     sign = "heat flow, −A∇u: what leaves through the boundary is positive" if context.heat else "A∇u, with this sign"
-    shown = _table(("", "value", "error"), ((name, *number) for name, number in context.quantities.items()))
+    shown = table(("", "value", "error"), ((name, *number) for name, number in context.quantities.items()))
     return f'<h2 id="numbers">Numbers</h2>\n{shown}\n<p class="note">Fluxes are {sign}.</p>'
 
 
 def _solution(solution: Solution, context: Context) -> str:
-    """The map to look around in, other pictures, and the map again as a picture, folded away."""
+    """The interactive map, other pictures, and the map as a still picture, folded away."""
     if solution.partition is None:
         return "<p>The geometry was a callable and could not be stored, so the solution cannot be drawn here.</p>"
     drawn = context.picture or plot_solution(solution)
@@ -225,13 +225,13 @@ def _pictures(solution: Solution, heat: bool = False) -> Iterator[tuple[Figure, 
     known = solution.statement.has_tensors
     in_planes = " (in 3-D: in planes)" if solution.dim > 2 else ""
     lines = f"Lines of the {'heat flow −A∇u' if heat else 'flux A∇u'} over u{in_planes}"
-    beside = decided(solution) is not None and solution.exact is not None  # else it is beside the solution already
+    beside = decided(solution) is not None and solution.exact is not None  # else the first figure has it
     offered = [
         (partial(plot_solution, what="judged"), beside, "The error as judged, without the exact solution"),
         (plot_cuts, solution.dim == 3, "The solution on three planes"),
         (partial(plot_streamlines, heat=heat), known and solution.dim in (2, 3), lines),
         (plot_jumps, solution.dim in (2, 3), "Both sides of the interfaces and the jumps, along the arc length"),
-        (plot_embedding, isinstance(solution.network, Shallow), "The label that the network uses for each piece"),
+        (plot_embedding, solution.network.shallow is not None, "The label that the network uses for each piece"),
     ]
     for plot, fits, words in offered:
         if fits:
@@ -239,47 +239,6 @@ def _pictures(solution: Solution, heat: bool = False) -> Iterator[tuple[Figure, 
                 yield plot(solution), words
             except SolutionError:  # such as: no interface lies in this plane
                 continue
-
-
-def _residuals(report: TrustReport) -> str:
-    if not report.held_out:
-        return ""
-    rows = ((r.term, str(r.rows), f"{r.physical:.2e}", f"{r.scaled:.2e}") for r in report.held_out)
-    return (
-        "<h3>Residuals at points that the solve never saw</h3>\n"
-        "<p>Root mean square of each family of equations: in its own units, and relative to the size of its "
-        "coefficients and of the data.</p>\n" + _table(("equations", "rows", "residual", "scaled"), rows)
-    )
-
-
-def _seeds(report: TrustReport) -> str:
-    """How the seeds came out, where there were several: one seed proves little."""
-    if not report.seeds:
-        return ""
-    estimated = any(not math.isnan(seed.estimate) for seed in report.seeds)
-    heads = ("seed", *(("estimated L2 error",) if estimated else ()), "held-out loss", f"{report.unit}s", "status")
-    rows = (
-        (
-            str(seed.seed),
-            *((f"{seed.estimate:.1e}",) if estimated else ()),
-            f"{seed.held_out_loss:.1e}",
-            str(seed.steps),
-            seed.status.name.lower().replace("_", " "),
-        )
-        for seed in report.seeds
-    )
-    return f"<h3>Seeds</h3>\n<p>The best of {len(report.seeds)} by {report.chosen_by}.</p>\n" + _table(heads, rows)
-
-
-def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """A table of numbers; the first column is text, at the left."""
-
-    def line(tag: str, cells: tuple[str, ...]) -> str:
-        classes = ("", *[' class="n"'] * (len(cells) - 1))
-        return "".join(f"<{tag}{kind}>{escape(cell)}</{tag}>" for cell, kind in zip(cells, classes, strict=True))
-
-    body = "".join(f"<tr>{line('td', cells)}</tr>" for cells in rows)
-    return f'<div class="wide"><table><tr>{line("th", heads)}</tr>{body}</table></div>'
 
 
 def _history(solution: Solution) -> str:
@@ -296,22 +255,8 @@ def _history(solution: Solution) -> str:
     return "\n".join(_embedded(figure, text) for figure, text in shown)
 
 
-def _tables(tables: Mapping[str, Mapping[str, str]]) -> str:
-    """Further numbers, such as the quantities that a problem file asks for."""
-    return "\n".join(f"<h3>{escape(heading)}</h3>\n" + _sentences(rows) for heading, rows in tables.items() if rows)
-
-
-def _sentences(rows: Mapping[str, str]) -> str:
-    """Names and what is said of them: wrapped where there is no room, in their own lines where there are several."""
-    body = "".join(
-        f"<tr><td>{escape(name)}</td><td>{f'<pre>{escape(text)}</pre>' if chr(10) in text else escape(text)}</td></tr>"
-        for name, text in rows.items()
-    )
-    return f'<div class="wide"><table>{body}</table></div>'
-
-
 def _provenance(solution: Solution, context: Context) -> str:
-    """What made this solution, and how to get it back."""
+    """How the solution was computed, and how to load it."""
     from jumpnet import __version__
 
     shown = {"command": context.command} if context.command else {}
@@ -334,7 +279,7 @@ def _provenance(solution: Solution, context: Context) -> str:
 
 
 def snippet(solution: Solution, saved: str | None) -> str:
-    """Python that loads the solution and asks it something."""
+    """Python code that loads the solution and evaluates it."""
     file = saved or "solution.jumpnet"
     lines = [] if saved else ['# after solution.save("solution.jumpnet") where it was computed']
     lines += ["import jumpnet as jn", "", f"solution = jn.load({file!r})", "print(solution.report())"]

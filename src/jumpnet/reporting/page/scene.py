@@ -1,4 +1,4 @@
-"""What the interactive part of a report knows: values of every piece on a grid, and both sides of every interface.
+"""The data of the interactive part of a report: values of every piece on a grid, and both sides of every interface.
 
 A piece's values reach two grid points beyond its end, by its own smooth continuation, so that a page can interpolate
 inside a piece by cubics up to the interface and never mixes two pieces. Points of interfaces carry the values of both
@@ -10,33 +10,26 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
-from scipy.ndimage import binary_dilation, binary_erosion, distance_transform_edt
+from scipy.ndimage import binary_dilation, binary_erosion
 
-from jumpnet.errors import JumpnetError
 from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.geometry import Partition
 from jumpnet.geometry.shape import Shape
 from jumpnet.reporting.curves import Curve, interface_curves
 from jumpnet.reporting.figures.lines import runs
 from jumpnet.reporting.grid import Grid, Plane, planes, unlabelled
+from jumpnet.reporting.page.values import BEYOND, Part, Values, interpolation_error, nearest
 from jumpnet.reporting.quantities import decided, flux_names, has_residual
 from jumpnet.solution import Solution
 
 RESOLUTION = {1: 1200, 2: 280, 3: 160}  # points along the longer side
-BEYOND = 2  # grid points by which values reach beyond a piece: what cubics need
-CHECKED = 400  # random points at which the interpolation is compared with the solution
-SEED = 20177
-TINY = 1e-300
-
-# Points and pieces to one or several numbers for each, and the names of these.
-Part = tuple[tuple[str, ...], Callable[[np.ndarray, np.ndarray], np.ndarray]]
 
 
 @dataclass
@@ -75,7 +68,7 @@ def parts_of(solution: Solution) -> tuple[Part, ...]:
 
 
 def quantities_of(parts: tuple[Part, ...]) -> list[dict[str, Any]]:
-    """What the page offers to draw: how each follows from the parts."""
+    """The quantities that the page can draw, and how each follows from the parts."""
     names = [name for names, _ in parts for name in names]
     fluxes = [name for name in flux_names(len(names)) if name in names]
     offered = [{"key": "u", "title": "u", "parts": ["u"], "kind": "plain", "colours": "viridis"}]
@@ -101,7 +94,7 @@ def scene(solution: Solution, resolution: int | None = None) -> tuple[str, str]:
     blob, parts = Blob(), parts_of(solution)
     points = resolution or RESOLUTION.get(solution.dim, 100)
     offered = quantities_of(parts)
-    values = _Values(solution, parts, offered)
+    values = Values(solution, parts, offered)
     if solution.dim == 1:
         views = [_line(solution, partition, blob, values, points)]
     else:
@@ -114,81 +107,13 @@ def scene(solution: Solution, resolution: int | None = None) -> tuple[str, str]:
         "quantities": offered,
         "colours": {name: _colours(name) for name in sorted({str(q["colours"]) for q in offered})},
         "views": views,
-        "interpolation": _interpolation_error(solution, values),
+        "interpolation": interpolation_error(solution, values),
     }
     # "<" cannot stand in a script element: the text might end it.
     return json.dumps(found, separators=(",", ":")).replace("<", "\\u003c"), blob.text()
 
 
-class _Values:
-    """Parts of a solution evaluated where asked, with the ranges of what lies inside the domain."""
-
-    def __init__(self, solution: Solution, parts: tuple[Part, ...], offered: list[dict[str, Any]]) -> None:
-        self.dim, self.parts, self.offered, self.partition = solution.dim, parts, offered, solution.partition
-        self.solution = solution
-        self.seen: dict[str, list[np.ndarray]] = {q["key"]: [] for q in offered}
-        self.patches: list[tuple[Grid, int, tuple[slice, slice], np.ndarray]] = []
-
-    def __call__(self, x: np.ndarray, piece: np.ndarray) -> dict[str, np.ndarray]:
-        """Each part at points seen from pieces; nan where it has no value (a formula beyond its range)."""
-        found: dict[str, np.ndarray] = {}
-        for names, part in self.parts:
-            with np.errstate(all="ignore"):
-                try:
-                    columns = part(x, piece).reshape(len(x), -1)
-                except JumpnetError:  # data that are not finite, or small elements, beyond the end of a piece
-                    columns = self._inside(part, len(names), x, piece)
-            found |= dict(zip(names, columns.T, strict=True))
-        return found
-
-    def around(self, x: np.ndarray, piece: int, inside: np.ndarray, nearest: np.ndarray) -> dict[str, np.ndarray]:
-        """Each part at points of a piece and some beyond it; `nearest` is for each the nearest of those inside.
-
-        Finite elements end with their piece: u goes on along its gradient, the rest as it is at the nearest point.
-        """
-        own = np.full(len(x), piece)
-        confined = ("u", "flux1", "error") if self.solution.confined else ()
-        ending = [part for part in self.parts if part[0][0] in (*confined, "judged")]
-        found = _Values(self.solution, tuple(part for part in self.parts if part not in ending), [])(x, own)
-        known = _Values(self.solution, tuple(ending), [])(x[inside], own[inside])
-        found |= {name: values[nearest] for name, values in known.items()}
-        if self.solution.confined and not inside.all():
-            at = nearest[~inside]
-            slope = self.solution.grad(x[inside], piece)[at]
-            found["u"][~inside] += np.sum(slope * (x[~inside] - x[inside][at]), axis=1)
-        return {name: found[name] for names, _ in self.parts for name in names}
-
-    def _inside(
-        self, part: Callable[[np.ndarray, np.ndarray], np.ndarray], width: int, x: np.ndarray, piece: np.ndarray
-    ) -> np.ndarray:
-        """A part at the points that are in their piece; nan elsewhere, and everywhere if that fails too."""
-        columns = np.full((len(x), width), np.nan)
-        mine = np.zeros(len(x), bool) if self.partition is None else self.partition.label(x) == piece
-        try:
-            columns[mine] = part(x[mine], piece[mine]).reshape(int(mine.sum()), width)
-        except JumpnetError:
-            pass
-        return columns
-
-    def see(self, values: dict[str, np.ndarray]) -> None:
-        """Take values inside the domain into the ranges."""
-        for quantity in self.offered:
-            rows = np.array([values[name] for name in quantity["parts"]])
-            shown = rows[0] if quantity["kind"] == "plain" else np.sqrt((rows**2).sum(axis=0))
-            self.seen[quantity["key"]].append(shown[np.isfinite(shown)])
-
-    def range(self, quantity: dict[str, Any]) -> tuple[float, float]:
-        """The ends of the colour scale; where it is logarithmic, without the spikes at changes of sign."""
-        seen = np.concatenate(self.seen[quantity["key"]]) if self.seen[quantity["key"]] else np.zeros(0)
-        if seen.size == 0:
-            return 0.0, 1.0
-        if quantity["kind"] != "log":
-            return float(seen.min()), float(seen.max())
-        top = max(float(seen.max()), TINY * 10)
-        return max(min(float(np.quantile(seen, 0.01)), top / 10), 1e-8 * top, TINY), top
-
-
-def _plane(partition: Partition, plane: Plane, blob: Blob, values: _Values, resolution: int) -> dict[str, Any]:
+def _plane(partition: Partition, plane: Plane, blob: Blob, values: Values, resolution: int) -> dict[str, Any]:
     grid = _padded(partition, plane, resolution)
     curves = _curves(interface_curves(partition, unlabelled(partition, plane, 2 * resolution)), plane, blob, values)
     inside, everywhere = grid.label >= 0, np.ones(grid.label.shape, bool)
@@ -209,7 +134,7 @@ def _plane(partition: Partition, plane: Plane, blob: Blob, values: _Values, reso
     }
 
 
-def _curves(found: Sequence[Curve], plane: Plane, blob: Blob, values: _Values) -> list[dict[str, Any]]:
+def _curves(found: Sequence[Curve], plane: Plane, blob: Blob, values: Values) -> list[dict[str, Any]]:
     """Both sides of all stretches of interfaces, evaluated at once."""
     if not found:
         return []
@@ -243,7 +168,7 @@ def _padded(partition: Partition, plane: Plane, resolution: int) -> Grid:
     return Grid(plane, x, y, partition.label(bare.points()).reshape(len(y), len(x)))
 
 
-def _patch(partition: Partition, grid: Grid, piece: int, blob: Blob, values: _Values) -> dict[str, Any]:
+def _patch(partition: Partition, grid: Grid, piece: int, blob: Blob, values: Values) -> dict[str, Any]:
     """One piece: its window of the grid, its level function there and its values, nan where they are not needed."""
     needed = np.asarray(binary_dilation(grid.label == piece, np.ones((3, 3), bool), iterations=BEYOND), bool)
     rows, columns = np.flatnonzero(needed.any(axis=1)), np.flatnonzero(needed.any(axis=0))
@@ -251,7 +176,7 @@ def _patch(partition: Partition, grid: Grid, piece: int, blob: Blob, values: _Va
     mask, inside = needed[window], (grid.label == piece)[window]
     part = Grid(grid.plane, grid.x[window[1]], grid.y[window[0]], grid.label[window])
     points = part.points(mask)
-    found = values.around(points, int(piece), inside[mask], _nearest(part, inside)[mask])
+    found = values.around(points, int(piece), inside[mask], nearest(part, inside)[mask])
     values.see({name: value[inside[mask]] for name, value in found.items()})
     entry: dict[str, Any] = {"piece": int(piece), "window": [window[1].start, window[0].start, *mask.shape[::-1]]}
     if piece > 0:
@@ -268,14 +193,6 @@ def _patch(partition: Partition, grid: Grid, piece: int, blob: Blob, values: _Va
     return entry
 
 
-def _nearest(part: Grid, inside: np.ndarray) -> np.ndarray:
-    """For each point of a grid the nearest of those inside, by its number among them."""
-    steps = part.y[1] - part.y[0], part.x[1] - part.x[0]
-    nearest = np.asarray(distance_transform_edt(~inside, sampling=steps, return_distances=False, return_indices=True))
-    rows, columns = nearest
-    return (np.cumsum(inside.ravel()) - 1).reshape(inside.shape)[rows, columns]
-
-
 def _level(shape: Shape, part: Grid, inside: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """The level function of a piece near its end, and a number of its sign elsewhere: the page draws its zero line."""
     wider, narrower = (
@@ -289,7 +206,7 @@ def _level(shape: Shape, part: Grid, inside: np.ndarray, mask: np.ndarray) -> np
     return level[mask]
 
 
-def _line(solution: Solution, partition: Partition, blob: Blob, values: _Values, resolution: int) -> dict[str, Any]:
+def _line(solution: Solution, partition: Partition, blob: Blob, values: Values, resolution: int) -> dict[str, Any]:
     """A line: both ends of every stretch belong to it."""
     stretches, curves = runs(partition, resolution), []
     listed = []
@@ -319,47 +236,6 @@ def _through(side: dict[str, np.ndarray], normals: np.ndarray) -> np.ndarray:
         return np.full(len(normals), np.nan)
     flux = np.column_stack([side[name] for name in flux_names(normals.shape[1])])
     return np.einsum("ni,ni->n", flux, normals)
-
-
-def _interpolation_error(solution: Solution, values: _Values) -> float | None:
-    """The largest difference between cubics on the grid, as the page draws them, and u, at random points of pieces."""
-    rng = np.random.default_rng(SEED)
-    worst: list[float] = []
-    for grid, piece, window, u in values.patches:
-        inside = np.argwhere((grid.label == piece)[window])
-        share = max(4, round(CHECKED * len(inside) / max((grid.label >= 0).sum(), 1)))
-        place = inside[rng.integers(len(inside), size=share)] + rng.uniform(-0.5, 0.5, (share, 2))
-        place = np.clip(place, 1.0, np.array(u.shape) - 2.001)
-        x = np.column_stack(
-            [grid.x[window[1].start] + place[:, 1] * (grid.x[1] - grid.x[0]),
-             grid.y[window[0].start] + place[:, 0] * (grid.y[1] - grid.y[0])]
-        )  # fmt: skip
-        points = grid.plane.lifted(x)
-        partition = solution.partition
-        mine = partition.label(points) == piece if partition is not None else np.zeros(share, bool)
-        if mine.any():
-            error = np.abs(cubic(u, place[mine]) - solution(points[mine], piece))
-            worst += error[np.isfinite(error)].tolist()
-    return max(worst) if worst else None
-
-
-def cubic(values: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Values between the points of a grid, by cubics through 4 x 4 of them; `place` counts rows and columns."""
-    whole = np.floor(place).astype(int)
-    t = place - whole
-    weights = np.stack(
-        [
-            -t * (t - 1) * (t - 2) / 6,
-            (t + 1) * (t - 1) * (t - 2) / 2,
-            -(t + 1) * t * (t - 2) / 2,
-            (t + 1) * t * (t - 1) / 6,
-        ]
-    )
-    total = np.zeros(len(place))
-    for i in range(4):
-        for j in range(4):
-            total += weights[i, :, 0] * weights[j, :, 1] * values[whole[:, 0] + i - 1, whole[:, 1] + j - 1]
-    return total
 
 
 def _colours(name: str) -> str:

@@ -9,7 +9,8 @@ from jumpnet.reporting.page.escaping import escape
 from jumpnet.reporting.page.formulas import formula, number
 
 MOST_ROWS = 40  # of a table
-NOTHING = number(0.0)
+NOTHING = number(0.0)  # zero as the page writes it
+# Boundary conditions as HTML, by kind.
 CONDITIONS = {
     "dirichlet": "<i>u</i> = {g}",
     "neumann": "<i>A</i>∇<i>u</i>·<i>n</i> = {g}",

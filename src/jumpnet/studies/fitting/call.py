@@ -1,4 +1,4 @@
-"""`fit`: parameters of a family of problems from measured values; with what they are worth.
+"""`fit`: parameters of a family of problems from measured values, with their uncertainties.
 
 Residuals r_i = (prediction_i - value_i) weight_i are made small in the least-squares sense by Gauss and Newton's method
 in a trust region (scipy's `least_squares`), within bounds. Parameters whose bounds are positive and differ by a factor
@@ -28,7 +28,7 @@ from jumpnet.studies.fitting.worth import worth
 TOL = 1e-7
 # Of the measured values: no noise is below this, as no prediction is more exact.
 ROUNDING = 1e-10
-# Nearer to a bound than this part of the range an estimate lies on it, and its deviation says little.
+# An estimate nearer to a bound than this part of the range lies on the bound, and its deviation means little.
 ON_BOUND = 1e-6
 
 
@@ -105,7 +105,7 @@ def _minima(search: Search, starts: int, seed: int) -> list[Minimum]:
 
 
 def _fitted(search: Search, minima: list[Minimum], noise: float | None) -> Fit:
-    """The best of the minima, with what its estimates are worth."""
+    """The best of the minima, with the uncertainties of its estimates."""
     best = minima[0]
     free = len(best.r) - len(best.t)
     s = noise if noise is not None else max(float(np.sqrt(best.cost / max(free, 1))), ROUNDING * search.size)

@@ -1,4 +1,4 @@
-"""What was measured, and what is computed in its place."""
+"""Measured values and the corresponding predictions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from jumpnet.studies.family import checked_quantities, measured
 class Observation:
     """Measured numbers and the predictions to compare them with, `weight` times.
 
-    Points are seen from pieces, which `sides` finds. A difference is taken with the same ones on both of its sides: as
-    an interface moves, values jump where it passes a point, and that is no derivative.
+    `sides` gives the piece that each point is seen from. Both values of a difference quotient use the same pieces:
+    where a moving interface passes a point the value jumps, which is not a derivative.
     """
 
     value: Float[np.ndarray, " n"]
@@ -52,7 +52,7 @@ def _values(one: Data) -> Observation:
         raise ModelError("data has a point, a value or a weight that is not a finite number, or a weight below 0.")
 
     def sides(solution: Solution) -> Any:
-        return one.piece if one.piece is not None else solution._located(x, None)[1]
+        return one.piece if one.piece is not None else solution.statement.located(x, None)[1]
 
     return Observation(value, weight, lambda solution, side: solution(x, side), sides)
 

@@ -1,4 +1,4 @@
-"""How the sum of squares rises about an estimate, with all other parameters fitted: profiles and deviations.
+"""Profile likelihoods and the deviations from them: the least sum of squares as a function of one parameter.
 
 Linear theory has a parabola, which rises by 1, 4, 9 (of the noise squared) at one, two, three standard deviations.
 Where sensitivities change over that distance the parabola does not hold; the profile itself does (profile likelihood).
@@ -21,9 +21,9 @@ from jumpnet.studies.fitting.search import Minimum, Search
 if TYPE_CHECKING:
     from jumpnet.studies.fitting.result import Fit
 
-# Deviations are taken where the sum of squares has risen by the square of this.
+# Deviations are read off where the sum of squares has risen by the square of this.
 WIDTH = 3.0
-# Solves that look for that point, a rise (its root) that is near enough to it, and the largest step (heuristic).
+# The most solves for that point, the accepted range of the root of the rise, and the largest step (heuristic).
 TRIES, NEAR, FARTHER = 4, (2.7, 3.3), 2.0
 
 

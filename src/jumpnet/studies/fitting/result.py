@@ -15,9 +15,11 @@ from jumpnet.solution import Solution
 if TYPE_CHECKING:
     from jumpnet.studies.fitting.search import Search
 
-# Residuals beyond this many standard deviations (from the median, so that they do not hide themselves) are outliers.
+# Residuals beyond this many standard deviations are outliers; the deviation is taken from the median, which outliers do
+# not inflate.
 OUTLYING = 6.0
-# Residuals above the noise by this over the root of the degrees of freedom are no chance: three deviations, nearly.
+# Residuals that exceed the noise by this over the root of the degrees of freedom are significant: about three
+# deviations.
 MISFIT = 2.0
 
 
@@ -77,7 +79,7 @@ class Fit:
 
     @property
     def outliers(self) -> tuple[int, ...]:
-        """Which of the measured values, in the order given, are much farther off than most (at least ten values)."""
+        """The indices of outliers among the measured values (if there are at least ten values)."""
         off = np.abs(self.residuals)
         usual = 1.4826 * float(np.median(off))
         return tuple(np.flatnonzero(off > OUTLYING * usual).tolist()) if len(off) >= 10 and usual > 0 else ()

@@ -17,9 +17,10 @@ from jumpnet.studies.family import Family
 from jumpnet.studies.fitting.observations import Observation
 from jumpnet.studies.fitting.unknowns import Unknown
 
-# Of the range of a parameter: the step of differences. Errors of a solve are below a thousandth of it.
+# The step of difference quotients, as a part of a parameter's range. Errors of a solve are below a thousandth of it.
 STEP = 1e-4
-# Searches begin at least this part of the range away from bounds: the first step is as long as t.
+# Searches begin at least this part of the range away from bounds, as the first trust region is proportional to the
+# start.
 INSIDE = 0.01
 # Refused problems (a disk that leaves the domain) count as residuals this many times those of the start.
 REFUSED = 10.0

@@ -1,4 +1,4 @@
-"""Parameters that are looked for, with their bounds; searches see them as shares of their ranges."""
+"""Unknown parameters with their bounds; the search uses their positions in the range, from 0 to 1."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from jumpnet.errors import ModelError
 from jumpnet.guard.text import shorten
-from jumpnet.studies.sweeps import Span
+from jumpnet.studies.sweeping.spans import Span
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """A parameter that is looked for: where to start, and between which bounds."""
+    """An unknown parameter: its start and its bounds."""
 
     name: str
     start: float
@@ -22,7 +22,7 @@ class Unknown:
 
     @staticmethod
     def of(name: str, given: Any) -> Unknown:
-        """What (start, low, high) means; ModelError for anything else."""
+        """The unknown given as (start, low, high); ModelError for anything else."""
         try:
             start, low, high = (float(one) for one in given)
         except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What data say about parameters, by linear theory: covariance, and combinations that they do not determine."""
+"""Uncertainties by linear theory: covariance, and combinations of parameters that the data do not determine."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 # A direction of parameters in which one standard deviation is this part of the range is not determined by the data.
 WHOLE = 0.5
-# A parameter belongs to such a direction with a component above the first; pairs are told from a correlation above the
-# second (both heuristic).
+# A parameter belongs to such a direction if its component exceeds the first number; pairs are reported if their
+# correlation exceeds the second (both heuristic).
 SHARE, CORRELATED = 0.3, 0.95
 
 
@@ -27,7 +27,7 @@ class Worth:
 def worth(J: np.ndarray, noise: float) -> Worth:
     """Covariance in shares of the ranges, and what the data do not determine.
 
-    Directions without information have the deviation of the whole range: more is not known, and not less.
+    Directions without information get the whole range as their deviation.
     """
     p = J.shape[1]
     _, singular, directions = np.linalg.svd(J, full_matrices=False)

@@ -9,6 +9,7 @@ from jumpnet.engines.trefftz.enrichments.multipoles import Multipoles
 from jumpnet.engines.trefftz.enrichments.protocol import Enrichment
 from jumpnet.engines.trefftz.enrichments.waves import FourierBessel
 
+# The registry: names as in `jn.Trefftz(enrichments=...)`.
 ENRICHMENTS: Mapping[str, Enrichment] = {
     "multipoles": Multipoles(),
     "bessel": ModifiedBessel(),

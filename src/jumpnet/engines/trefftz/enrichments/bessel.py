@@ -31,6 +31,7 @@ FASTEST = 500.0
 MOST_ORDERS = 60
 # The highest degree in space: r^l must not underflow at the origin.
 MOST_DEGREE = 30
+# The degree that the loop starts with (heuristic); it grows with the residual.
 FIRST_ORDERS = 6
 
 

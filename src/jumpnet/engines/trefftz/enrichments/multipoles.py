@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from jumpnet.charts import Affine, Box, Chart, Joint, Pole, Slit, local_boxes
 from jumpnet.charts.choice import charts_of_hole
@@ -117,17 +118,7 @@ def images_of(
         for number, (chart, _) in enumerate(holes)
     ]
     if isinstance(parts.domain, DomainBox) and piece in _at_the_boundary(parts):
-        (x0, y0), (x1, y1) = parts.bounds
-        corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float) @ transform.T
-        periodic = is_periodic(problem)
-        mirror = mirrored(circles, corners, (not periodic[1], not periodic[0]) * 2)
-        if bounds is not None:
-            middle, reach = (
-                complex(*(transform @ np.mean(bounds, axis=0))),
-                np.linalg.norm(transform @ np.ptp(bounds, axis=0)),
-            )
-            mirror = [image for image in mirror if abs(image.center - middle) < reach]
-        mirror += repeated(circles + mirror, corners, periodic)
+        mirror = _mirror_images(problem, circles, transform, bounds)
         for image in mirror:
             # Far enough outside the piece that simple poles suffice for any operator.
             yield BasisBlock(
@@ -142,6 +133,21 @@ def images_of(
         for other in of:
             if other != OUTSIDE and harmonic and types[other].harmonic and _same_metric(problem, piece, other):
                 yield BasisBlock(other, other, replace(chart, cells=(other,)), "harmonic", order, True, (piece,))
+
+
+def _mirror_images(
+    problem: Problem, circles: list[Circle], transform: Float[np.ndarray, "2 2"], bounds: Bounds | None
+) -> list[Circle]:
+    """The images of circles in the walls of a box, near the bounds of a cell only, and their periodic copies."""
+    (x0, y0), (x1, y1) = problem.partition.bounds
+    corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float) @ transform.T
+    periodic = is_periodic(problem)
+    mirror = mirrored(circles, corners, (not periodic[1], not periodic[0]) * 2)
+    if bounds is not None:
+        middle = complex(*(transform @ np.mean(bounds, axis=0)))
+        reach = np.linalg.norm(transform @ np.ptp(bounds, axis=0))
+        mirror = [image for image in mirror if abs(image.center - middle) < reach]
+    return mirror + repeated(circles + mirror, corners, periodic)
 
 
 def _at_the_boundary(parts: Partition) -> set[int]:

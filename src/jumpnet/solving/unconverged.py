@@ -1,4 +1,4 @@
-"""A warning where an answer is not what was asked for."""
+"""The warning about a solution that has not converged."""
 
 import numpy as np
 
@@ -7,8 +7,8 @@ from jumpnet.solution import Solution
 from jumpnet.solution.advice import advice, word
 
 
-def tell(solution: Solution) -> None:
-    """Never let an unconverged result pass for a converged one."""
+def warn_if_unconverged(solution: Solution) -> None:
+    """Warn, with the reasons and advice, unless the solution has converged."""
     if solution.status.ok:
         return
     why = list(solution.diagnostics.reasons)

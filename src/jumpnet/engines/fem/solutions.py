@@ -11,7 +11,7 @@ from jumpnet.problem import Problem, Supplement
 from jumpnet.solution import Diagnostics, Representation, Solution, Statement
 
 
-def as_solution(
+def finite_element_solution(
     problem: Problem, functions: Sequence[Family], diagnostics: Diagnostics, constant: float = 0.0
 ) -> Solution:
     """The solution made of one function for each piece, and a constant."""

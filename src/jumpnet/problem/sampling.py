@@ -1,4 +1,4 @@
-"""How closely to look at data: smooth formulas not at all, others where they say so, callables at many points."""
+"""Where data are sampled: smooth formulas nowhere, others by their arguments, callables on grids."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from jumpnet.expressions.roughness import rough_arguments
 from jumpnet.fields import CallableField, ConstantField, ExpressionField, Values
 from jumpnet.fields.tensor import CallableTensor, EntriesTensor, GivenDivergence, ScalarTensor, TensorField
 from jumpnet.problem.conditions import GivenOnBoundary, GivenOnInterface
+from jumpnet.problem.extrema import extrema_and_zeros, scouted
 from jumpnet.problem.manufactured import DerivedFluxJump, DerivedOnBoundary, DerivedSource, DerivedValueJump
-from jumpnet.problem.trees import Evaluate, Leaves, extrema_and_zeros, resolve, scouted
+from jumpnet.problem.trees import Evaluate, Leaves, resolve
 
 # Points along each axis at which arguments of formulas are searched for extrema and zeros, by the number of parameters,
 # and how many of either, or of places found by sampling, are followed.
@@ -24,17 +25,17 @@ MOST_SEEDS = 24
 # Each grid on which callables are sampled has a quarter of the boxes of the one before along each axis, the last one
 # more than this times as many as the tree begins with.
 SCOUTED_BELOW = 4
-# Of the finest grid along each axis, so much is taken for formulas that are too long to be searched: they are slow.
+# The part of the finest grid, along each axis, on which formulas too long to be searched are sampled: they are slow.
 LONG = 0.25
 # The number of points per call of a callable: JAX compiles for every new number.
 BATCH = 8192
 
 
 @dataclass(frozen=True)
-class Look:
-    """How closely to look at a function: the arguments in its formulas to look at, or None if it is to be sampled.
+class SamplingPlan:
+    """How a function is sampled: by the arguments of its formulas, or on grids where `formulas` is None.
 
-    `sampled` is the part of the finest grid, along each axis, that is used then.
+    `sampled` is the part of the finest grid, along each axis, that is used in the latter case.
     """
 
     formulas: tuple[tuple[Expression, tuple[Any, ...]], ...] | None
@@ -51,7 +52,8 @@ class Look:
         """The leaves of a function of parameters, whose points are at `position`."""
         if self.formulas is None:
             fine = max(int(self.sampled * fine), coarse)
-            # What one grid resolves and the tree's first boxes miss shows on one of those between them.
+            # Structure that the finest grid resolves and the tree's first boxes miss shows on one of the grids between
+            # them.
             finer = [fine >> by for by in range(0, 2 * fine.bit_length(), 2) if fine >> by > SCOUTED_BELOW * coarse]
             found = [scouted(evaluate, *ends, boxes, MOST_SEEDS) for boxes in finer or [fine]]
         else:
@@ -73,8 +75,8 @@ class Look:
         return extrema_and_zeros(lambda t: code(position(t), numbers), *ends, SEARCHED[len(ends[0])], MOST_SEEDS)
 
 
-def look_at(fields: Iterable[object], lower: np.ndarray, upper: np.ndarray) -> Look | None:
-    """How to look at what depends on some fields, on a box; None if all of them are known to be smooth there."""
+def sampling_plan(fields: Iterable[object], lower: np.ndarray, upper: np.ndarray) -> SamplingPlan | None:
+    """The plan for functions of some fields on a box; None if all fields are known to be smooth there."""
     rough: dict[Expression, tuple[Any, ...]] = {}
     long = False
     box = tuple(np.asarray(lower).tolist()), tuple(np.asarray(upper).tolist())
@@ -82,14 +84,14 @@ def look_at(fields: Iterable[object], lower: np.ndarray, upper: np.ndarray) -> L
         if isinstance(field, ConstantField):
             continue
         if not isinstance(field, ExpressionField):
-            return Look(None)
+            return SamplingPlan(None)
         inner = rough_arguments(field.expression, *box)
         if inner:
             rough[field.expression] = inner
         long = long or inner is None
     if long:
-        return Look(None, LONG)
-    return Look(tuple(rough.items())) if rough else None
+        return SamplingPlan(None, LONG)
+    return SamplingPlan(tuple(rough.items())) if rough else None
 
 
 def elementary(fields: Iterable[object]) -> Iterator[object]:
@@ -147,6 +149,6 @@ def finite_values(values: np.ndarray) -> np.ndarray:
 
 
 def quietly(function: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
-    """What a function makes of values, without warnings."""
+    """The values of a function, without warnings."""
     with np.errstate(all="ignore"):
         return function(values)

@@ -1,0 +1,81 @@
+"""Options that several commands have, and how their values are read."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from jumpnet.guard.budget import Budget
+from jumpnet.guard.text import shorten
+
+
+def whole(least: int, most: int = 10**9) -> Callable[[str], int]:
+    """Reads a whole number, or says what was given and what is wanted."""
+
+    def number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            raise typer.BadParameter(f"{shorten(str(text))} is not a whole number from {least} to {most}")
+        return value
+
+    return number
+
+
+def positive(text: str) -> float:
+    """Reads a positive number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise typer.BadParameter(f"{shorten(str(text))} is not a positive number")
+    return value
+
+
+LARGEST_SEED = 2**32 - 1  # as in problem files
+Directory = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Directory for the files.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", parser=whole(1), metavar="N", help="Processes; by default one on each core."),
+]
+Cluster = Annotated[
+    str | None, typer.Option("--cluster", metavar="ADDRESS", help="Run on this dask.distributed scheduler instead.")
+]
+Again = Annotated[bool, typer.Option("--again", help="Compute also what is in the directory already.")]
+Seed = Annotated[
+    int,
+    typer.Option(
+        "--seed", parser=whole(0, LARGEST_SEED), metavar="N", help="Decides the points and the initial weights."
+    ),
+]
+Steps = Annotated[int, typer.Option("--steps", parser=whole(1), metavar="N", help="The most steps of a training.")]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        "--read-seconds", parser=positive, metavar="S", help="Time to read and build the file.", show_default="60"
+    ),
+]
+Gigabytes = Annotated[
+    float | None,
+    typer.Option("--read-gb", parser=positive, metavar="GB", help="Memory for the same.", show_default="2"),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+
+
+def budget_of(seconds: float | None, gigabytes: float | None) -> Budget:
+    """What reading the file may take; nothing else happens in the process meanwhile, so the system may enforce it."""
+    default = Budget()
+    return Budget(seconds or default.seconds, gigabytes or default.gigabytes, strict=True)
+
+
+File = Annotated[str, typer.Argument(metavar="FILE.toml", help="A problem file.")]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option("--allow", metavar="DIR", help="Read drawings, images and meshes from this folder too; repeatable."),
+]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=NUMBER", help="Replace a constant of the file; repeatable.")
+]

@@ -1,0 +1,1 @@
+"""`sweep`: a family of problems, solved for many values of its parameters."""
