@@ -23,7 +23,7 @@ FACTOR = 0.2  # grading factor towards a vertex: between the theoretical optimum
 # Relative to the largest coordinate: smaller triangles get no more layers, as vertices have rounding errors of 1e-16.
 SMALLEST = 1e-10
 STRAIGHT = 1e-13  # relative to its size: elements with smaller deviations are straight
-# Relative to its largest value in the element: how far a determinant may fall below zero at a vertex (it is 0 at cusps).
+# Relative to its largest value: how far a determinant may fall below zero at a vertex (it is zero at cusps).
 FOLDED = 1e-3
 MOST_BENT = 0.8  # of the elements: where more are curved, all are treated as curved
 END = 1e-6  # of a face: nearer to its end no vertex is put
