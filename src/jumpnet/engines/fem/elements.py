@@ -121,7 +121,7 @@ class Refinement:
             if len(self._stages) == 1 and (self.problem.dim == 3 or self._order > MOST[2]):
                 estimate = (
                     FIRST_RATE * last.level.field.highest()
-                )  # the next order is dear, and the judge's own first one
+                )  # the next order is expensive, and the judge uses it first
             if self._report is not None:
                 size = (estimate / last.variation) ** 2 if last.variation > 0 else np.nan
                 self._report(Record(len(self._stages), size, (), np.nan, np.nan, self._spent), size)
@@ -328,7 +328,7 @@ def _estimate(stages: list[Stage]) -> float:
 
 def _solution_of(problem: Problem, stage: Stage, status: Status, estimate: float, seconds: float) -> Solution:
     space = stage.level.space
-    mesh = replace(space.mesh, origin=None)  # the data it was made from are not needed any more
+    mesh = replace(space.mesh, origin=None)  # the data it was made from are released
     field = replace(stage.level.field, mesh=mesh)
     functions = [FieldFunction(field, piece, problem.dim) for piece in range(problem.partition.size)]
     method = f"finite elements of order {space.order}, {len(mesh)} elements, {space.size} unknowns"

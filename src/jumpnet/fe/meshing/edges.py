@@ -10,7 +10,7 @@ from jumpnet.fe.small import inverse
 # By which elements shrink towards an edge from layer to layer. Errors at a re-entrant edge, order 4: 0.1, four layers
 # 1.6e-4 (68,461 unknowns), 0.15, three 7.4e-5 (49,727), 0.2, five 5.7e-5 (90,939).
 FACTOR = 0.15
-# The edges of a tetrahedron, and the two vertices across from each.
+# The edges of a tetrahedron, and the two vertices opposite to each.
 EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
 ACROSS = np.array([(2, 3), (1, 3), (1, 2), (0, 3), (0, 2), (0, 1)])
 

@@ -34,7 +34,7 @@ MOST_SEGMENTS = 20_000  # beyond, the graph takes longer than boolean operations
 GRADING = 0.5  # how fast elements may grow away from short edges
 UNBENT = 8  # rounds of straightening edges of elements that fold
 LEAST = 0.05  # of its largest value: a determinant that falls below belongs to an element that nearly folds
-OUTSIDE = -1
+OUTSIDE = -1  # the label of what is not in the domain
 
 
 @dataclass(frozen=True, eq=False)
