@@ -125,7 +125,7 @@ def test_the_budget_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
         while True:
             sum(range(1000))
 
-    monkeypatch.setattr("jumpnet.files.problemfile._read", endless)
+    monkeypatch.setattr("jumpnet.files.opening._read", endless)
     result = command("check", str(FILE), "--read-seconds", "0.06")
     assert result.exit_code == 2 and "more than 0.06 seconds" in result.stderr
 
