@@ -93,7 +93,7 @@ class Expression(Recompiled):
 
     @cached_property
     def is_constant(self) -> bool:
-        """No variable occurs in it."""
+        """Whether no variable occurs in it."""
         return not self.symbolic.free_symbols & set(self.symbols)
 
     def derivatives(self, order: int) -> tuple[Any, ...]:

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(e[-+]?\d+)?")  # "0,5" where "0.5" is meant, to say so
+DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(e[-+]?\d+)?")  # a decimal comma, "0,5", for the error message
 # A number and what looks like a unit: "5 mm", "10 W/(m K)", "20 °C", "1%".
 WITH_UNIT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµμΩ°%][A-Za-z]*)[\w\s/*^().·²³⁻-]*")
-# What a formula may call.
+# The functions that a formula may call.
 FUNCTION_NAMES = (
     *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh"),
     *("exp", "log", "ln", "sqrt", "abs", "sign", "min", "max", "where"),
 )
-# What functions make of numbers, in float64.
+# The functions on numbers, in float64.
 NUMERIC: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "sign")},
     **{"asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "ln": np.log, "abs": np.abs},

@@ -1,4 +1,4 @@
-"""From text to a sympy expression by way of Python's syntax tree; whatever is not a formula is refused.
+"""Parses text to a sympy expression through Python's syntax tree, and refuses everything that is not a formula.
 
 Every part without variables has its value in float64 beside the symbols, and all decisions about numbers (signs,
 comparisons, exponents) are made with that: sympy would evaluate sin(exp(exp(20))) to as many digits as it needs.
