@@ -6,6 +6,6 @@ Derivatives come from sympy, values from the NumPy code it writes; sympy is impo
 """
 
 from jumpnet.expressions.expression import Expression, Recompiled, coordinate_names
-from jumpnet.expressions.syntax import FUNCTION_NAMES
+from jumpnet.expressions.names import FUNCTION_NAMES
 
 __all__ = ["FUNCTION_NAMES", "Expression", "Recompiled", "coordinate_names"]

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jumpnet.errors import ExpressionError
-from jumpnet.expressions.syntax import FUNCTION_NAMES, Builder
+from jumpnet.expressions.names import FUNCTION_NAMES
+from jumpnet.expressions.syntax import Builder
 from jumpnet.guard.text import shorten
 
 Array = NDArray[np.float64]
@@ -92,7 +93,7 @@ class Expression(Recompiled):
 
     @cached_property
     def is_constant(self) -> bool:
-        """No variable occurs in it."""
+        """Whether no variable occurs in it."""
         return not self.symbolic.free_symbols & set(self.symbols)
 
     def derivatives(self, order: int) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""What a formula says about itself: whether it is smooth on a box, and where to look if it may not be.
+"""Whether a formula is smooth on a box, by interval arithmetic, and which arguments to search if it may not be.
 
 Narrow structure of a formula comes from a function whose argument is large or changes sign: exp of a steep parabola is
 a narrow peak, tanh of a steep line is a layer, `where` is a jump. The arguments themselves are smooth far more often

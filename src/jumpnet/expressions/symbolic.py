@@ -214,7 +214,7 @@ def compile_vector(expressions: tuple[Any, ...], symbols: tuple[Any, ...]) -> Co
         with np.errstate(all="ignore"), real_numbers():
             columns = function(*np.ascontiguousarray(x.T), *(np.float64(p) for p in parameters))
             for row, column in zip(out, columns, strict=True):
-                # Derivatives of a power of a negative number are complex: not a number, for us.
+                # Derivatives of a power of a negative number are complex, which counts as not a number.
                 row[:] = np.where(np.imag(column) == 0, np.real(column), np.nan) if np.iscomplexobj(column) else column
         return out.T
 

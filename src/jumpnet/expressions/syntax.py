@@ -1,4 +1,4 @@
-"""From text to a sympy expression by way of Python's syntax tree; whatever is not a formula is refused.
+"""Parses text to a sympy expression through Python's syntax tree, and refuses everything that is not a formula.
 
 Every part without variables has its value in float64 beside the symbols, and all decisions about numbers (signs,
 comparisons, exponents) are made with that: sympy would evaluate sin(exp(exp(20))) to as many digits as it needs.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import difflib
 import math
-import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,37 +17,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from jumpnet.errors import ExpressionError
+from jumpnet.expressions.names import DECIMAL_COMMA, FUNCTION_NAMES, NUMERIC, RELATIONS, WITH_UNIT
 from jumpnet.guard.text import shorten
 
 MAX_LENGTH = 10_000  # characters of a formula
 MAX_DEPTH = 150  # nesting; Python's recursion limit is 1,000 and each level costs up to three frames
-DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(e[-+]?\d+)?")  # "0,5" where "0.5" is meant, to say so
-# A number and what looks like a unit: "5 mm", "10 W/(m K)", "20 °C", "1%".
-WITH_UNIT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµμΩ°%][A-Za-z]*)[\w\s/*^().·²³⁻-]*")
 MAX_EXPONENT = 100  # larger powers overflow float64 for all but a narrow range of arguments
 MAX_BITS = 1_000  # of an integer: more would not fit a float64
 EXACT_BITS = 64  # longer ones are decimals: sympy would expand 2**(9**99 + x1)
-
-# What a formula may call.
-FUNCTION_NAMES = (
-    *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh"),
-    *("exp", "log", "ln", "sqrt", "abs", "sign", "min", "max", "where"),
-)
-
-
-# What functions make of numbers, in float64.
-NUMERIC: dict[str, Callable[..., Any]] = {
-    **{name: getattr(np, name) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "sign")},
-    **{"asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "ln": np.log, "abs": np.abs},
-    **{"min": lambda *numbers: np.min(numbers), "max": lambda *numbers: np.max(numbers)},
-}
-# Comparisons: the name in SymPy, and the NumPy function.
-RELATIONS: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
-    ast.Lt: ("Lt", np.less),
-    ast.LtE: ("Le", np.less_equal),
-    ast.Gt: ("Gt", np.greater),
-    ast.GtE: ("Ge", np.greater_equal),
-}
 
 
 @dataclass(frozen=True)

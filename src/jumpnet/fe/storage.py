@@ -33,6 +33,7 @@ VOXELS = {
     "pieces": np.int64, "values": float, "flux1": float, "flux2": float, "flux3": float, "conductivity": float,
     "origin": float, "size": float,
 }  # fmt: skip
+# The arrays of finite elements on a mesh.
 SIMPLICES = {"elements": np.int64, "piece": np.int64, "same": np.int64, "nodes": float, "values": float}
 
 Arrays = dict[str, np.ndarray]

@@ -33,7 +33,7 @@ def call_checked(function: Callable[..., Any], x: Array, shapes: list[tuple[int,
             raw = np.asarray(function(x))
         except JumpnetError:
             raise
-        except Exception as error:  # the user's own code: whatever it raises is theirs to mend
+        except Exception as error:  # the user's code may raise anything
             raise ProblemError(
                 f"{what} is a callable that fails on an array x of shape {x.shape} ({one_line(error)}); "
                 "write it for (n, d) arrays with jax.numpy."

@@ -11,7 +11,7 @@ from jumpnet.fields.scalar import Field
 def piecewise_values(
     fields: Sequence[Field], x: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"]
 ) -> Float[np.ndarray, " n"]:
-    """The value at each point of the field its label names."""
+    """The values at points, each of the field of its label."""
     values = np.empty(len(x))
     for piece, field in enumerate(fields):
         mine = labels == piece

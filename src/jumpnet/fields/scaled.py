@@ -1,4 +1,4 @@
-"""Multiples of fields: constants stay constants and formulas formulas, so that nothing known about them is lost."""
+"""Multiples of fields: constants stay constants and formulas stay formulas, with all their properties."""
 
 from __future__ import annotations
 

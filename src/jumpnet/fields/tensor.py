@@ -185,7 +185,7 @@ class GivenDivergence(TensorField):
         return self.matrix.is_constant
 
     def spec(self) -> Spec | None:
-        return self.matrix.spec()  # a matrix that can be stored can be differentiated
+        return self.matrix.spec()  # a matrix with a description can be differentiated
 
 
 def tensor_field(

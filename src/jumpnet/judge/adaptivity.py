@@ -194,7 +194,7 @@ def settled(
             decay = level.field.highest() / max(answer.field.highest(), 1e-300) if analytic else np.inf
             clear = tol is not None and _clear(level, tol, options, AT_ONCE[problem.dim])
             if (clear or decay <= options.change) and _off_resonance(level):
-                return finding(problem, level, answer, min(decay, ONCE))  # one order more tells nearly all of it
+                return finding(problem, level, answer, min(decay, ONCE))  # one order more shows nearly all of it
         if last is not None:
             change = level.difference(last)
             least = least or ROUNDING * _size(level, answer)
@@ -240,7 +240,8 @@ def _mean(
     """The mean of e where nothing else fixes it, and what is not known of it.
 
     An answer in closed form has its constant from the rules of the partition, and would seem to have none of their
-    errors: its mean is taken on the mesh. Where point sources are too near for that, it is the rules' all the same.
+    errors: its mean is taken on the mesh. Where point sources are too near for that, the rules of the partition are
+    used.
     """
     if problem.mean is None:
         return None, 0.0

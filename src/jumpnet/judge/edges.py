@@ -4,7 +4,8 @@ import numpy as np
 from jaxtyping import Int
 
 from jumpnet.fe.mesh import Mesh, edge_keys, on_faces
-from jumpnet.fe.meshing.edges import EDGES, dihedral_angles
+from jumpnet.fe.meshing.bisection import EDGES
+from jumpnet.fe.meshing.edges import dihedral_angles
 from jumpnet.geometry import Box, HalfSpace
 from jumpnet.geometry import Mesh as Body
 from jumpnet.geometry.bodies.boolean import Complement, Intersection, Union

@@ -52,7 +52,7 @@ def judge(
         options = replace(options, seconds=float(seconds))
     began = time.perf_counter()
     try:
-        if solution.representation.factors:  # a tolerance for u is none for w
+        if solution.representation.factors:  # tolerances for u do not apply to w
             found = times_K(_found(of_potential(solution), None, options), solution)
         else:
             found = _found(solution, tol, options)

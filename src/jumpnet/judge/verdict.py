@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from jumpnet.solution import Solution
     from jumpnet.solution.statement import Pieces
 
-MOST_GAIN = 1e3  # a larger factor is not claimed for a corrected answer
+MOST_GAIN = 1e3  # the largest factor claimed for a corrected answer
 
 
 @dataclass(frozen=True, eq=False)

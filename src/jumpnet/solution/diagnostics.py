@@ -188,3 +188,54 @@ class Diagnostics:
 def _named(trial: Trial) -> dict[str, Any]:
     numbers = asdict(trial) | {"status": trial.status.name.lower()}
     return {name: value for name, value in numbers.items() if value == value}  # without nan
+
+
+class Diagnosed:
+    """Whatever has diagnostics: their numbers by short names, with defaults where the method has no such number."""
+
+    diagnostics: Diagnostics
+
+    @property
+    def status(self) -> Status:
+        """How the solve ended."""
+        return self.diagnostics.status
+
+    @property
+    def estimate(self) -> float:
+        """The estimated root mean square error, nan where there is none."""
+        return self.diagnostics.estimate
+
+    @property
+    def seed(self) -> int:
+        """What random points and weights were drawn from."""
+        return self.diagnostics.seed
+
+    @property
+    def loss(self) -> float:
+        """The sum of squares that was minimised; nan where the method minimises none."""
+        return math.nan if self.diagnostics.fit is None else self.diagnostics.fit.loss
+
+    @property
+    def held_out_loss(self) -> float:
+        """The sum of squares at points that the solve never saw; nan where the method minimises none."""
+        return math.nan if self.diagnostics.fit is None else self.diagnostics.fit.held_out_loss
+
+    @property
+    def held_out(self) -> tuple[Residual, ...]:
+        """Residuals at points that the solve never saw, by family of equations."""
+        return () if self.diagnostics.fit is None else self.diagnostics.fit.held_out
+
+    @property
+    def steps(self) -> int:
+        """Steps of the training, or trial spaces of a Trefftz solve."""
+        return 0 if self.diagnostics.fit is None else self.diagnostics.fit.steps
+
+    @property
+    def history(self) -> History:
+        """The loss step by step; empty where the method minimises none."""
+        return History() if self.diagnostics.fit is None else self.diagnostics.fit.history
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What was done, by name, as in reports; `diagnostics` has the same as typed fields."""
+        return self.diagnostics.settings

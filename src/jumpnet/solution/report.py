@@ -4,8 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jumpnet.optim import Status
-from jumpnet.solution.diagnostics import Diagnostics, Judged, Residual, Trial
+from jumpnet.solution.diagnostics import Diagnosed, Diagnostics, Judged, Residual, Trial
 
 if TYPE_CHECKING:
     from jumpnet.solution.quantities import Balance
@@ -29,7 +28,7 @@ class Errors:
 
 
 @dataclass(frozen=True)
-class TrustReport:
+class TrustReport(Diagnosed):
     """What a careful reader wants to know before using a solution.
 
     `unit` is what `steps` counts: the steps of a training or the levels of a direct solve. `balances` and `compared`,
@@ -47,21 +46,6 @@ class TrustReport:
     compared: Errors | None = None
     reference: str = ""
     assumed: str = ""
-
-    @property
-    def status(self) -> Status:
-        """How the solve ended."""
-        return self.diagnostics.status
-
-    @property
-    def estimate(self) -> float:
-        """The estimated root mean square error, nan where there is none."""
-        return self.diagnostics.estimate
-
-    @property
-    def held_out(self) -> tuple[Residual, ...]:
-        """Residuals at points that the solve never saw, by family of equations."""
-        return () if self.diagnostics.fit is None else self.diagnostics.fit.held_out
 
     @property
     def unbalanced(self) -> "tuple[Balance, ...]":

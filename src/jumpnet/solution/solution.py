@@ -22,9 +22,8 @@ from jumpnet.fields.piecewise import piecewise_values
 from jumpnet.fields.scaled import scaled_tensor
 from jumpnet.geometry import Partition
 from jumpnet.models import Frozen, Network
-from jumpnet.optim import History, Status
 from jumpnet.problem import Problem
-from jumpnet.solution.diagnostics import Diagnostics, Judged, Residual
+from jumpnet.solution.diagnostics import Diagnosed, Diagnostics, Judged
 from jumpnet.solution.report import Errors, TrustReport
 from jumpnet.solution.representation import Representation
 from jumpnet.solution.statement import Pieces, Statement
@@ -53,7 +52,7 @@ NEAR = {
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(Diagnosed):
     """A solved problem. Call it for values; see the methods for everything else.
 
     Solutions are made by `jn.solve`, `jn.approximate` and `jn.load`, not by hand.
@@ -111,16 +110,6 @@ class Solution:
         return self.representation.theta
 
     @property
-    def status(self) -> Status:
-        """How the solve ended."""
-        return self.diagnostics.status
-
-    @property
-    def estimate(self) -> float:
-        """The estimated root mean square error, nan where there is none."""
-        return self.diagnostics.estimate
-
-    @property
     def verdict(self) -> "Verdict | None":
         """What the judge found about the error, None where it was not asked."""
         return self.diagnostics.verdict
@@ -136,41 +125,6 @@ class Solution:
         return Judged(
             verdict.rms, verdict.estimate, by_piece, verdict.decided, verdict.reason, verdict.safety, verdict.unresolved
         )
-
-    @property
-    def seed(self) -> int:
-        """What random points and weights were drawn from."""
-        return self.diagnostics.seed
-
-    @property
-    def loss(self) -> float:
-        """The sum of squares that was minimised; nan where the method minimises none."""
-        return np.nan if self.diagnostics.fit is None else self.diagnostics.fit.loss
-
-    @property
-    def held_out_loss(self) -> float:
-        """The sum of squares at points that the solve never saw; nan where the method minimises none."""
-        return np.nan if self.diagnostics.fit is None else self.diagnostics.fit.held_out_loss
-
-    @property
-    def held_out(self) -> tuple[Residual, ...]:
-        """Residuals at points that the solve never saw, by family of equations."""
-        return () if self.diagnostics.fit is None else self.diagnostics.fit.held_out
-
-    @property
-    def steps(self) -> int:
-        """Steps of the training, or trial spaces of a Trefftz solve."""
-        return 0 if self.diagnostics.fit is None else self.diagnostics.fit.steps
-
-    @property
-    def history(self) -> History:
-        """The loss step by step; empty where the method minimises none."""
-        return History() if self.diagnostics.fit is None else self.diagnostics.fit.history
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What was done, by name, as in reports; `diagnostics` has the same as typed fields."""
-        return self.diagnostics.settings
 
     def with_diagnostics(self, **changes: Any) -> "Solution":
         """The same u with other fields of `diagnostics`.

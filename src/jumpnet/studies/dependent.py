@@ -18,6 +18,19 @@ Array = Float[np.ndarray, "..."]
 VALUES_ONLY = "data that depend on u are known by their values; methods that need derivatives of them cannot be used."
 
 
+class ValuesOnly(Field):
+    """A field of which only values are known."""
+
+    def gradient(self, x: Array) -> Array:
+        raise ModelError(VALUES_ONLY)
+
+    def hessian(self, x: Array) -> Array:
+        raise ModelError(VALUES_ONLY)
+
+    def spec(self) -> None:
+        return None
+
+
 @dataclass(frozen=True, eq=False)
 class Dependent:
     """A function of x and u, with its derivatives, from a number, a formula in x1, ..., u, or a callable of (x, u).

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from jumpnet.errors import JumpnetWarning, ModelError
-from jumpnet.fields import Field, TensorField
+from jumpnet.errors import JumpnetWarning
+from jumpnet.fields import TensorField
 from jumpnet.geometry import Partition
 from jumpnet.problem import Problem, Robin, inputs
 from jumpnet.problem.conditions import BoundaryData, Pair
-from jumpnet.studies.dependent import VALUES_ONLY, Dependent
+from jumpnet.studies.dependent import Dependent, ValuesOnly
 from jumpnet.studies.dependent_tensor import DependentTensor
 from jumpnet.studies.nonlinear_problem import NonlinearProblem
 from jumpnet.studies.state import State
@@ -64,17 +64,8 @@ def _tensor(entries: TensorField | tuple[Dependent, ...], dim: int, piece: int, 
     return _StateTensor(DependentTensor(entries, dim), piece, state)
 
 
-class _Numeric(Field):
-    """A field known by its values."""
-
-    def gradient(self, x: Array) -> Array:
-        raise ModelError(VALUES_ONLY)
-
-    def hessian(self, x: Array) -> Array:
-        raise ModelError(VALUES_ONLY)
-
-    def spec(self) -> None:
-        return None
+class _Numeric(ValuesOnly):
+    """A field that was evaluated at a state."""
 
 
 @dataclass(frozen=True, eq=False)

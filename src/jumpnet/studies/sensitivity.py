@@ -21,7 +21,7 @@ from jaxtyping import Float
 
 from jumpnet.engines.goal import Goal, checked_goal
 from jumpnet.errors import ModelError, ProblemError, SolutionError
-from jumpnet.fields import ConstantField, Field
+from jumpnet.fields import ConstantField
 from jumpnet.guard.text import shorten
 from jumpnet.optim import Status
 from jumpnet.problem import Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin
@@ -29,7 +29,7 @@ from jumpnet.problem.conditions import BoundaryData, JumpData, Pair
 from jumpnet.solution import Solution
 from jumpnet.solution.quantities import variation
 from jumpnet.solving import solve
-from jumpnet.studies.dependent import VALUES_ONLY, Dependent
+from jumpnet.studies.dependent import Dependent, ValuesOnly
 from jumpnet.studies.linearised import is_linearised
 from jumpnet.studies.rates import POINTS, Rates
 
@@ -100,21 +100,8 @@ def _load(rates: Rates, piece: int) -> Any:
     return _Load(rates, piece, c)
 
 
-class _Values(Field):
-    """A function known by its values."""
-
-    def gradient(self, x: Array) -> Array:
-        raise ModelError(VALUES_ONLY)
-
-    def hessian(self, x: Array) -> Array:
-        raise ModelError(VALUES_ONLY)
-
-    def spec(self) -> None:
-        return None
-
-
 @dataclass(frozen=True, eq=False)
-class _Load(_Values):
+class _Load(ValuesOnly):
     """f' + lam' u - div(A' grad u)."""
 
     rates: Rates
@@ -174,7 +161,7 @@ def _touches(rates: Rates, piece: int, part: str) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Rate(_Values):
+class _Rate(ValuesOnly):
     """The derivative of a datum."""
 
     rates: Rates

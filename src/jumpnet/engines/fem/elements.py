@@ -129,7 +129,7 @@ class Refinement:
     def _search(self, tolerance: Tolerance) -> Status:
         while (status := self._next()) is None:
             last, estimate = self._stages[-1], _estimate(self._stages)
-            if len(self._stages) == 1:  # the next order is dear, and the judge's own first one
+            if len(self._stages) == 1:  # the next order is expensive, and the judge uses it first
                 estimate = self._at_once(last)
             if self._report is not None:
                 size = (estimate / last.variation) ** 2 if last.variation > 0 else np.nan
@@ -351,7 +351,7 @@ def _estimate(stages: list[Stage]) -> float:
 
 def _solution_of(problem: Problem, stage: Stage, status: Status, estimate: float, seconds: float) -> Solution:
     space = stage.level.space
-    mesh = replace(space.mesh, origin=None)  # the data it was made from are not needed any more
+    mesh = replace(space.mesh, origin=None)  # the data it was made from are released
     field = replace(stage.level.field, mesh=mesh)
     functions = [FieldFunction(field, piece, problem.dim) for piece in range(problem.partition.size)]
     method = f"finite elements of order {space.order}, {len(mesh)} elements, {space.size} unknowns"

@@ -13,7 +13,7 @@ from jumpnet.fe.line.elements import ENRICHED, Group, Mesh, tables
 from jumpnet.fe.line.statement import LineStatement
 from jumpnet.fe.line.system import assemble, coefficients_of
 
-ITERATIONS = 30
+ITERATIONS = 30  # the most steps of the inverse iteration
 SETTLED = 1e-3  # relative change at which the iteration ends
 
 

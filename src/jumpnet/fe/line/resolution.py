@@ -248,5 +248,6 @@ def _interpolation(y: Float[np.ndarray, " m"]) -> Float[np.ndarray, "m k"]:
     return ratio / ratio.sum(axis=1, keepdims=True)
 
 
+# From the points of a cell to those of its halves, and to points that approach its left end.
 _TO_HALVES = _interpolation(np.concatenate([0.5 * (gauss(POINTS)[0] - 1), 0.5 * (gauss(POINTS)[0] + 1)]))
 _TO_LEFT_END = _interpolation(2 * 0.25 ** np.arange(1, NEAR + 1) - 1)

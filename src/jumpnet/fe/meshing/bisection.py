@@ -7,6 +7,7 @@ from jaxtyping import Bool, Int
 
 from jumpnet.fe.mesh import Mesh, edge_ends, edge_keys
 
+# The edges of a tetrahedron as pairs of vertices.
 EDGES = np.array(list(combinations(range(4), 2)))
 
 

@@ -18,7 +18,7 @@ from jumpnet.geometry.shape import Shape
 NEAR, FARTHEST = 3e-6, 10.0
 # Of the sine of the angle between two walls: where they cross more flatly, they touch.
 FLAT = 1e-2
-STEPS = 6
+STEPS = 6  # of Newton's method to a crossing
 
 
 def on_crossings(parts: Partition, mesh: Mesh) -> Mesh:

@@ -4,14 +4,14 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from jumpnet.fe.mesh import Mesh, edge_keys
+from jumpnet.fe.meshing.bisection import EDGES
 from jumpnet.fe.meshing.implicit import prism
 from jumpnet.fe.small import inverse
 
 # By which elements shrink towards an edge from layer to layer. Errors at a re-entrant edge, order 4: 0.1, four layers
 # 1.6e-4 (68,461 unknowns), 0.15, three 7.4e-5 (49,727), 0.2, five 5.7e-5 (90,939).
 FACTOR = 0.15
-# The edges of a tetrahedron, and the two vertices across from each.
-EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
+# The two vertices opposite to each edge of a tetrahedron.
 ACROSS = np.array([(2, 3), (1, 3), (1, 2), (0, 3), (0, 2), (0, 1)])
 
 

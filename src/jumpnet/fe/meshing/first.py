@@ -44,6 +44,7 @@ BY_LEVELS = 3
 SMOOTH = (Ball, Ellipsoid)
 # The number of meshes kept per partition: problems of a sweep or an iteration share them.
 KEPT = 4
+# Recent meshes of partitions in use, by size, order and local sizes.
 _MADE: WeakKeyDictionary[Partition, dict[tuple[Any, ...], Mesh]] = WeakKeyDictionary()
 
 

@@ -22,7 +22,7 @@ from jumpnet.fe.simplex import Lagrange, lagrange
 from jumpnet.geometry import Box, Partition
 from jumpnet.geometry.shape import Shape
 
-GRADING = 0.5
+GRADING = 0.5  # how fast elements may grow away from small ones
 # Orders of curved faces beyond that of the elements. With the same order the shape of a mesh is off by as much as its
 # functions, which a judge on the same mesh could not see: it found 0.3 of the error of pde4 (order 3).
 FINER = 2

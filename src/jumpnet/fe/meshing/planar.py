@@ -36,7 +36,7 @@ CLOSER, SHORTER = 3, 0.35  # meshes with edges shorter by this where some stayed
 OFF = 1e-3  # of its length: edges that stay straight nearer to their curves than that do not matter
 UNBENT = 8  # rounds of straightening edges of elements that fold
 LEAST = 0.05  # of its largest value: a determinant that falls below belongs to an element that nearly folds
-OUTSIDE = -1
+OUTSIDE = -1  # the label of what is not in the domain
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,112 +56,87 @@ class Complement(Shape):
 
 
 @dataclass(frozen=True)
-class Union(Shape):
-    """The points of any of several shapes."""
+class _Combination(Shape):
+    """Several shapes as one, of the same dimension; those of the same kind are taken apart."""
 
     parts: tuple[Shape, ...]
     connected: ClassVar[bool] = False
+    name: ClassVar[str]
+    sign: ClassVar[float]
+    """1 where the level is the largest of the parts' levels, -1 where it is the smallest."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parts", _flat(Union, self.parts))
+        flat: list[Shape] = []
+        for part in self.parts:
+            flat.extend(part.parts if isinstance(part, type(self)) else (part,))
+        dims = {part.dim for part in flat}
+        if len(dims) != 1:
+            raise GeometryError(
+                f"shapes of {' and '.join(str(d) for d in sorted(dims))} dimensions cannot be combined; "
+                "give shapes of one dimension."
+            )
+        object.__setattr__(self, "parts", tuple(flat))
+
+    @property
+    def dim(self) -> int:
+        return self.parts[0].dim
+
+    @property
+    def bounds(self) -> Bounds:
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> Bounds:
+        lower, upper = (self.sign * np.array(ends) for ends in zip(*(part.bounds for part in self.parts), strict=True))
+        return self.sign * np.max(lower, axis=0), self.sign * np.min(upper, axis=0)
+
+    def level(self, x: ArrayLike) -> Floats:
+        return self.sign * np.max([self.sign * part.level(x) for part in self.parts], axis=0)
+
+    def normal(self, x: ArrayLike) -> Floats:
+        return _active_normal(self, self.parts, checks.points(x, self.dim), self.sign)
+
+    def patches(self, within: Bounds | None = None) -> tuple[Patch, ...]:
+        return _trimmed(self, self.parts, within)
+
+    def spec(self) -> dict[str, Any] | None:
+        specs = [part.spec() for part in self.parts]
+        return None if None in specs else {"shape": self.name, "parts": specs}
+
+
+@dataclass(frozen=True)
+class Union(_Combination):
+    """The points of any of several shapes."""
+
+    name: ClassVar[str] = "union"
+    sign: ClassVar[float] = -1.0
 
     @property
     def clipped(self) -> bool:  # type: ignore[override]
         return any(part.clipped for part in self.parts)
 
-    @property
-    def dim(self) -> int:
-        return self.parts[0].dim
-
-    @property
-    def bounds(self) -> Bounds:
-        return self._bounds
-
-    @cached_property
-    def _bounds(self) -> Bounds:
-        lower, upper = zip(*(part.bounds for part in self.parts), strict=True)
-        return np.min(lower, axis=0), np.max(upper, axis=0)
-
-    def level(self, x: ArrayLike) -> Floats:
-        return np.min([part.level(x) for part in self.parts], axis=0)
-
     def contains(self, x: ArrayLike, slack: float = 0.0) -> np.ndarray:
         return np.any([part.contains(x, slack) for part in self.parts], axis=0)
 
-    def normal(self, x: ArrayLike) -> Floats:
-        return _active_normal(self, self.parts, checks.points(x, self.dim), -1.0)
-
-    def patches(self, within: Bounds | None = None) -> tuple[Patch, ...]:
-        return _trimmed(self, self.parts, within)
-
-    def spec(self) -> dict[str, Any] | None:
-        return _parts_spec("union", self.parts)
-
 
 @dataclass(frozen=True)
-class Intersection(Shape):
+class Intersection(_Combination):
     """The points that several shapes share."""
 
-    parts: tuple[Shape, ...]
-    connected: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "parts", _flat(Intersection, self.parts))
+    name: ClassVar[str] = "intersection"
+    sign: ClassVar[float] = 1.0
 
     @property
     def clipped(self) -> bool:  # type: ignore[override]
         return all(part.clipped for part in self.parts)
 
-    @property
-    def dim(self) -> int:
-        return self.parts[0].dim
-
-    @property
-    def bounds(self) -> Bounds:
-        return self._bounds
-
-    @cached_property
-    def _bounds(self) -> Bounds:
-        lower, upper = zip(*(part.bounds for part in self.parts), strict=True)
-        return np.max(lower, axis=0), np.min(upper, axis=0)
-
-    def level(self, x: ArrayLike) -> Floats:
-        return np.max([part.level(x) for part in self.parts], axis=0)
-
     def contains(self, x: ArrayLike, slack: float = 0.0) -> np.ndarray:
         return np.all([part.contains(x, slack) for part in self.parts], axis=0)
-
-    def normal(self, x: ArrayLike) -> Floats:
-        return _active_normal(self, self.parts, checks.points(x, self.dim), 1.0)
-
-    def patches(self, within: Bounds | None = None) -> tuple[Patch, ...]:
-        return _trimmed(self, self.parts, within)
-
-    def spec(self) -> dict[str, Any] | None:
-        return _parts_spec("intersection", self.parts)
 
 
 def complement(shape: Shape) -> Shape:
     """Everything outside `shape`; the complement of a complement is the shape itself."""
     return shape.shape if isinstance(shape, Complement) else Complement(shape)
-
-
-def _flat(kind: type, parts: tuple[Shape, ...]) -> tuple[Shape, ...]:
-    flat: list[Shape] = []
-    for part in parts:
-        flat.extend(part.parts if isinstance(part, Union | Intersection) and type(part) is kind else (part,))
-    dims = {part.dim for part in flat}
-    if len(dims) != 1:
-        raise GeometryError(
-            f"shapes of {' and '.join(str(d) for d in sorted(dims))} dimensions cannot be combined; "
-            "give shapes of one dimension."
-        )
-    return tuple(flat)
-
-
-def _parts_spec(name: str, parts: tuple[Shape, ...]) -> dict[str, Any] | None:
-    specs = [part.spec() for part in parts]
-    return None if None in specs else {"shape": name, "parts": specs}
 
 
 def _active_normal(whole: Shape, parts: tuple[Shape, ...], x: Floats, sign: float) -> Floats:

@@ -17,8 +17,39 @@ from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.shape import Patch, Shape
 
 
+class _Quadric(Shape):
+    """A shape about a centre that linear coordinates map to the unit ball of a norm (`_kernel`)."""
+
+    center: tuple[float, ...]
+
+    @cached_property
+    def _kernel(self) -> NormBall:
+        raise NotImplementedError
+
+    @cached_property
+    def _bounds(self) -> Bounds:
+        raise NotImplementedError
+
+    @property
+    def dim(self) -> int:
+        return len(self.center)
+
+    @property
+    def bounds(self) -> Bounds:
+        return self._bounds
+
+    def level(self, x: ArrayLike) -> Floats:
+        return self._kernel.level(checks.points(x, self.dim))
+
+    def normal(self, x: ArrayLike) -> Floats:
+        return self._kernel.normal(checks.points(x, self.dim))
+
+    def patches(self, within: Bounds | None = None) -> tuple[Patch, ...]:
+        return self._kernel.patches()
+
+
 @dataclass(frozen=True)
-class Ball(Shape):
+class Ball(_Quadric):
     """The ball of a centre and a radius in any dimension; `Disk` is the same in the plane.
 
     Args:
@@ -43,14 +74,6 @@ class Ball(Shape):
         eye = np.eye(self.dim)
         return NormBall(np.array(self.center), eye / self.radius, eye * self.radius, 2.0, self.radius)
 
-    @property
-    def dim(self) -> int:
-        return len(self.center)
-
-    @property
-    def bounds(self) -> Bounds:
-        return self._bounds
-
     @cached_property
     def _bounds(self) -> Bounds:
         return np.array(self.center) - self.radius, np.array(self.center) + self.radius
@@ -61,9 +84,6 @@ class Ball(Shape):
 
     def level(self, x: ArrayLike) -> Floats:
         return norm(checks.points(x, self.dim) - self._kernel.center, 2.0) - self.radius
-
-    def normal(self, x: ArrayLike) -> Floats:
-        return self._kernel.normal(checks.points(x, self.dim))
 
     def patches(self, within: Bounds | None = None) -> tuple[Patch, ...]:
         if self.dim > 1:
@@ -78,7 +98,7 @@ Disk = Ball
 
 
 @dataclass(frozen=True)
-class Ellipsoid(Shape):
+class Ellipsoid(_Quadric):
     """The ellipsoid of half-axes `axes`, in any dimension.
 
     Args:
@@ -109,14 +129,6 @@ class Ellipsoid(Shape):
         axes = np.array(self.axes)
         return NormBall(np.array(self.center), turn.T / axes[:, None], turn * axes, 2.0, min(self.axes))
 
-    @property
-    def dim(self) -> int:
-        return len(self.center)
-
-    @property
-    def bounds(self) -> Bounds:
-        return self._bounds
-
     @cached_property
     def _bounds(self) -> Bounds:
         reach = np.linalg.norm(self._kernel.inverse, axis=1)
@@ -125,15 +137,6 @@ class Ellipsoid(Shape):
     @property
     def volume(self) -> float:
         return pi ** (self.dim / 2) / gamma(self.dim / 2 + 1) * float(np.prod(self.axes))
-
-    def level(self, x: ArrayLike) -> Floats:
-        return self._kernel.level(checks.points(x, self.dim))
-
-    def normal(self, x: ArrayLike) -> Floats:
-        return self._kernel.normal(checks.points(x, self.dim))
-
-    def patches(self, within: Bounds | None = None) -> tuple[Patch, ...]:
-        return self._kernel.patches()
 
     def spec(self) -> dict[str, Any]:
         rotation = None if self.rotation is None else [list(row) for row in self.rotation]
@@ -169,7 +172,7 @@ def Ellipse(center: ArrayLike, axes: ArrayLike, angle: float = 0.0) -> Ellipsoid
 
 
 @dataclass(frozen=True)
-class Superquadric(Shape):
+class Superquadric(_Quadric):
     """{sum |(x_i - c_i)/a_i|^power < 1} in any dimension; `Superellipse` is the same in the plane.
 
     Args:
@@ -202,14 +205,6 @@ class Superquadric(Shape):
         axes = np.array(self.axes)
         return NormBall(np.array(self.center), np.diag(1.0 / axes), np.diag(axes), self.power, min(self.axes))
 
-    @property
-    def dim(self) -> int:
-        return len(self.center)
-
-    @property
-    def bounds(self) -> Bounds:
-        return self._bounds
-
     @cached_property
     def _bounds(self) -> Bounds:
         return np.array(self.center) - self.axes, np.array(self.center) + self.axes
@@ -218,15 +213,6 @@ class Superquadric(Shape):
     def volume(self) -> float:
         corner = (2.0 * gamma(1.0 + 1.0 / self.power)) ** self.dim / gamma(1.0 + self.dim / self.power)
         return corner * float(np.prod(self.axes))
-
-    def level(self, x: ArrayLike) -> Floats:
-        return self._kernel.level(checks.points(x, self.dim))
-
-    def normal(self, x: ArrayLike) -> Floats:
-        return self._kernel.normal(checks.points(x, self.dim))
-
-    def patches(self, within: Bounds | None = None) -> tuple[Patch, ...]:
-        return self._kernel.patches()
 
     def spec(self) -> dict[str, Any]:
         return {

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 CORNER = 1e-5
 """Segments that meet at a larger angle (radians) meet in a corner; splines meet at about 1e-12."""
 TURN = 0.1
-"""A chord of the fine polygons stands for at most this much turning of the tangent."""
+"""The tangent turns by at most this along a chord of the fine polygons (radians)."""
 CHORDS = 1024
 """Chords of a straight-sided region; none is longer than the perimeter over this."""
 ROUNDING = 1e-12
 """A foot is at a corner if it is this close to it, in parts of a segment."""
 FINER = 8
-"""Points of a chord when it is asked whether points are near: those that are not need no Newton's method."""
+"""Points per chord in the test whether a point is near: far points need no Newton's method."""
 CANDIDATES = 8
-"""Chords with near midpoints among which the nearest is sought."""
+"""The number of nearest midpoints whose chords are examined."""
 
 
 def line(a: Floats, b: Floats) -> Floats:

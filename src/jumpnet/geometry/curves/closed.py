@@ -258,7 +258,7 @@ class Curve(Outlined):
 
 
 def _stored(source: object) -> float | str | dict[str, Any] | None:
-    """What a spec keeps of a source: a formula or a number, nothing of a callable."""
+    """A formula or a number for the description of a shape, None for a callable."""
     if isinstance(source, str):
         return source
     if isinstance(source, Univariate):

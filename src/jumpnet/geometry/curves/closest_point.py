@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 RIGHT = np.pi / 2
-"""By how much a curve turns along a branch."""
+"""The angle by which a curve turns along a branch, at most."""
 CROWDED = 8
 """If more nodes than this are near a point, as at corners and cusps, its edges are not tested one by one."""
 STEPS = 12
@@ -107,7 +107,7 @@ class Branch:
 
     @cached_property
     def tree(self) -> KDTree:
-        """The places, to look for the nearest."""
+        """A tree of the points, to find the nearest."""
         from scipy.spatial import KDTree
 
         return KDTree(self.places)
@@ -170,7 +170,7 @@ class FootFinder(Finder):
         return 8.0 * float(np.nanmax(np.linalg.norm(seen, axis=1)))
 
     def undecided(self, x: Floats, slack: float) -> np.ndarray:
-        """Of the points near nodes those near edges: an edge within reach has an end within half its length more."""
+        """Points near edges, among those near nodes: an edge within reach has an end within half its length more."""
         reach = min(self._strays, self.band / 4.0) + slack
         near = super().undecided(x, slack)
         if not len(near):
@@ -211,7 +211,7 @@ class FootFinder(Finder):
         """Newton's method for (curve(t) - x) . curve'(t) = 0 from the nearest node, kept between its neighbours."""
         last = len(nodes) - 1
         before, after = nodes[np.maximum(start - 1, 0)], nodes[np.minimum(start + 1, last)]
-        # The end of a branch may be a cusp, where the curve stands still and Newton's method would too.
+        # The end of a branch may be a cusp, where the velocity vanishes and Newton's method would stop.
         t = np.where((start == 0) | (start == last), (before + after) / 2, nodes[start])
         for _ in range(STEPS):
             step = newton_step(self.curve.position(t) - x, self.curve.velocity(t), self.curve.acceleration(t))

@@ -20,7 +20,7 @@ from jumpnet.geometry.curves.outline import crossing
 from jumpnet.geometry.shape import Patch
 
 MOST_SEGMENTS = 200_000
-"""More segments than this are refused: they would be slow, and hardly meant."""
+"""More segments than this are refused as a probable mistake."""
 Loop = tuple[tuple[float, float], ...]
 
 

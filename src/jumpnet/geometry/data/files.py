@@ -1,4 +1,4 @@
-"""Files from strangers: bounded, parsed, never executed; and packages that come with an extra."""
+"""Untrusted files: bounded, parsed, never executed; and packages that come with an extra."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jumpnet.guard.reading import size_of
 from jumpnet.guard.text import one_line
 
 Source = str | PathLike[str]
-# What to do with files of kinds that people have and that are not read.
+# Advice for common kinds of files that are not read.
 INSTEAD = {
     ".jpg": "JPEG mixes neighbouring labels; save the segmented image as PNG or TIFF",
     ".dxf": "export it as SVG",
@@ -55,14 +55,14 @@ def checked_path(source: Source, most: int, suffixes: tuple[str, ...], what: str
 
 
 def instead(path: FilePath) -> str:
-    """What to do with a file of a kind that is not read, as the end of a sentence; mostly nothing."""
+    """Advice for a kind of file that is not read, as the end of a sentence; empty for most."""
     hint = INSTEAD.get(path.suffix.lower())
     return f"; {hint}" if hint else ""
 
 
 @contextmanager
 def reading(path: FilePath, what: str) -> Iterator[None]:
-    """Whatever a parser raises, as one sentence; what it says beside that (warnings, log) nobody hears."""
+    """Turns whatever a parser raises into one sentence; its warnings and log are suppressed."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings(), _unlogged("tifffile", "trimesh", "PIL"):
             warnings.filterwarnings("ignore", module=r"(?!jumpnet)")
@@ -73,14 +73,14 @@ def reading(path: FilePath, what: str) -> Iterator[None]:
         raise
     except ImportError:  # parsers guess at other formats, and look for packages that would read those
         raise GeometryError(f"{path.name} could not be read as {what}: it is damaged, or of another kind.") from None
-    except Exception as error:  # parsers of foreign formats raise anything, and all of it means the same
+    except Exception as error:  # parsers of foreign formats raise exceptions of any type
         reason = one_line(error, 200) or type(error).__name__
         raise GeometryError(f"{path.name} could not be read as {what}: {reason.rstrip('.')}.") from None
 
 
 @contextmanager
 def _unlogged(*names: str) -> Iterator[None]:
-    """What packages log meanwhile goes nowhere."""
+    """Suppresses the logging of packages."""
     loggers, nowhere = [logging.getLogger(name) for name in names], logging.NullHandler()
     before = [logger.propagate for logger in loggers]
     for logger in loggers:

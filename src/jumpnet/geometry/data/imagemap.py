@@ -85,7 +85,7 @@ class _Map:
         return min(arc.left, arc.right) < 0
 
     def _points(self, arc: Arc) -> Floats:
-        """The points that a curve is to follow: middles of cracks, and the nodes at the ends."""
+        """The points to fit a curve to: middles of cracks, and the nodes at the ends."""
         if arc.closed:
             return arc.midpoints
         return np.concatenate([self.nodes[arc.start][None], arc.midpoints, self.nodes[arc.end][None]])

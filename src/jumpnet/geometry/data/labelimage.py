@@ -26,7 +26,7 @@ LARGEST_LABEL = 2**31
 MOST_BYTES = 512_000_000
 """Larger files are refused before they are read."""
 SMALLEST = {2: 12, 3: 60}
-"""Regions of fewer pixels or voxels have no shape that one could tell."""
+"""Regions of fewer pixels or voxels have no recognisable shape."""
 SUFFIXES = (".npy", ".png", ".tif", ".tiff")
 """The formats that are read."""
 Names = Mapping[int, str] | Mapping[str, Sequence[int]]
@@ -116,7 +116,7 @@ def _listed(name: str, labels: object) -> Sequence[int]:
 
 
 def _together(cells: np.ndarray, names: Mapping[int, str], background: int | None) -> tuple[np.ndarray, int | None]:
-    """The image with one label for each name, the lowest of its labels; and what the background has become."""
+    """The image with one label for each name, the lowest of its labels; and the label of the background."""
     present = np.unique(cells)
     if unknown := set(names) - {int(v) for v in present}:
         raise GeometryError(f"there is no label {sorted(unknown)[0]!r} to be named; the labels are {_some(present)}.")
@@ -140,7 +140,7 @@ def coarsened(cells: Cells) -> Cells:
     blocks = pieces.reshape([m for n in pieces.shape for m in (n // 2, 2)])
     blocks = blocks.transpose(*range(0, 2 * d, 2), *range(1, 2 * d, 2)).reshape(*(n // 2 for n in pieces.shape), -1)
     votes = np.stack([np.sum(blocks == blocks[..., [k]], axis=-1) for k in range(blocks.shape[-1])], axis=-1)
-    # Ties go to the first or the last of them in turn, so that no label gains.
+    # Ties go to the first or the last of them in turn, to avoid a bias.
     turn = np.indices(blocks.shape[:-1]).sum(axis=0) % 2
     forward, backward = np.argmax(votes, axis=-1), blocks.shape[-1] - 1 - np.argmax(votes[..., ::-1], axis=-1)
     chosen = np.where(turn == 0, forward, backward)

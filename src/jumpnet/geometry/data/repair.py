@@ -1,4 +1,4 @@
-"""Surfaces as files have them: small holes are closed, those that cross themselves are refused."""
+"""Repairs surfaces from files: small holes are closed; surfaces that cross themselves are refused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ MOST_FACES = 50_000
 INSIDE = 1e-6
 """Of an edge and of a triangle: what crosses nearer to their ends only touches."""
 FLAT = 0.99
-"""The cosine between the two triangles that close a hole of four edges: how they lie is not known otherwise."""
+"""The least cosine between the two triangles that close a hole of four edges; with a larger angle the surface is
+ambiguous."""
 CHUNK = 200_000
 """Pairs of triangles per batch."""
 

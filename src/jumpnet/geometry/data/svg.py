@@ -1,6 +1,7 @@
 """Regions from SVG drawings: paths, polygons, rectangles, circles and ellipses, with their transforms.
 
-The file is parsed as XML without entities and nothing in it is followed or executed; what is no outline is left out.
+The file is parsed as XML without entities and nothing in it is followed or executed; elements without an outline are
+ignored.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def _one_transform(name: str, v: list[float], text: str) -> _Map:
 
 
 def _shape(element: ElementTree.Element, kind: str, place: _Map, title: str) -> Shape | None:
-    """The region of an element, None if it is none (open lines of two points and the like included)."""
+    """The region of an element, None if it encloses nothing, such as a line between two points."""
     if kind == "path":
         loops = [place(loop) for loop in path_loops(element.get("d") or "")]
         return Path(loops) if loops else None

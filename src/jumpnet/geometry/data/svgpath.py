@@ -1,4 +1,4 @@
-"""The little language of SVG paths, read into loops of cubic Bézier segments."""
+"""Reads SVG path data into loops of cubic Bézier segments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from jumpnet.errors import GeometryError
 from jumpnet.geometry.checks import Floats
 
-# Possessive throughout: what does not match is found out in one pass, however long it is.
+# Possessive throughout: linear time also where the text does not match.
 NUMBER = r"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?"
 COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2, "A": 7, "Z": 0}
 """How many numbers each command takes."""
@@ -62,7 +62,7 @@ def _flags_apart(text: str) -> list[float]:
 
 @dataclass
 class _Pen:
-    """Where the pen is, the subpath it draws, and the loops it has drawn. Points are complex numbers."""
+    """The current point, the current subpath, and the finished loops. Points are complex numbers."""
 
     at: complex = 0j
     start: complex = 0j

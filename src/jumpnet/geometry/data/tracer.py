@@ -19,7 +19,7 @@ STEPS = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
 """East, north, west, south; a left turn adds one."""
 Node = tuple[int, int]
 MOST_CRACKS, MOST_ARCS = 1_000_000, 10_000
-"""Of an image that is traced: each crack takes some microseconds and each arc some milliseconds."""
+"""Limits for a traced image: each crack takes some microseconds and each arc some milliseconds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ def _walk(
 
 @dataclass(frozen=True)
 class Side:
-    """An arc as one of its two regions sees it: run forwards if the region is on its left, else backwards."""
+    """An arc with a direction: forwards as seen from the region on its left, backwards from the other."""
 
     arc: int
     forward: bool

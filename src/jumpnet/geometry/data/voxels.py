@@ -86,7 +86,7 @@ def _cracks(cells: np.ndarray) -> tuple[list[Floats], list[np.ndarray]]:
 
 
 def _keeps_close(field: GridField, middles: Floats, axes: np.ndarray, size: Floats, origin: Floats) -> bool:
-    """Whether the surface of a label passes the faces of its voxels as closely as the true one would."""
+    """Whether the distance of a label's surface from the faces of its voxels is plausible."""
     step = max(1, len(middles) // 20_000)
     x = origin + (middles[::step] + PAD) * size
     slope = field.gradient(x) * size  # per voxel

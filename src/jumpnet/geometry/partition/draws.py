@@ -1,4 +1,4 @@
-"""Points that were drawn before, kept: problems on one partition, as those of a sweep, ask for the same again."""
+"""A cache of sample points: problems on one partition, such as those of a sweep, need the same points."""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
@@ -22,7 +22,8 @@ class Draws:
         return Draws, ()
 
     def get(self, what: tuple[Hashable, ...], count: int, seed: Seed, draw: Callable[[], Drawn]) -> Drawn:
-        """What was drawn for these arguments, or is drawn now; only whole numbers as seeds are remembered."""
+        """The points for these arguments, from the cache if possible; only draws with whole numbers as seeds are
+        kept."""
         words = _words(seed)
         if words is None or count > LARGEST:
             return draw()
@@ -37,7 +38,7 @@ class Draws:
 
 
 def _words(seed: Seed) -> int | tuple[int, ...] | None:
-    """A seed of whole numbers as a key; None for any other: a generator draws on each time."""
+    """A seed of whole numbers as a key; None for others, such as a generator, whose state changes."""
     if isinstance(seed, int | np.integer):
         return int(seed)
     if isinstance(seed, Sequence) and all(isinstance(word, int | np.integer) for word in seed):

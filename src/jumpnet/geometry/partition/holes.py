@@ -1,4 +1,4 @@
-"""What a piece surrounds.
+"""The holes of a piece.
 
 The boundary of a piece falls into closed components: its outline and one for each hole. A component is a hole
 if its normals, taken to point into the piece, point away from what the component encloses (a positive signed

@@ -1,7 +1,7 @@
 """Which pieces meet at a boundary point: the labels a small step to either side of it.
 
-This is all a partition needs in order to know its interfaces and its outer boundary. The shape to whose boundary a
-point belongs is behind it; what is ahead the others say.
+A partition finds its interfaces and its outer boundary from these labels alone. The shape to whose boundary a point
+belongs is behind it; what is ahead the others say.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Walls:
         return self._traced({k: n}, rng, quasi)
 
     def _traced(self, counts: dict[int, int], rng: np.random.Generator, quasi: bool) -> Trace:
-        """So many points of each of these walls; labels are asked for once for all walls of an owner."""
+        """The given numbers of points of each of these walls; labels are computed once for all walls of an owner."""
         sampled = [self.walls[k].patch.sample(n, rng, quasi) for k, n in counts.items()]
         x, normals = (np.concatenate([one[at] for one in sampled]) for at in (0, 1))
         wall = np.repeat(np.array(list(counts)), [len(points) for points, _ in sampled])
@@ -180,7 +180,7 @@ class Walls:
         return self._mix(n, rng, used, shares, wanted)
 
     def _fill(self, counts: np.ndarray, rng: np.random.Generator, wanted: Wanted, shares: Floats) -> Trace:
-        """So many wanted points of each wall from low-discrepancy batches."""
+        """The given numbers of wanted points of each wall from low-discrepancy batches."""
         found: list[Trace] = []
         missing = counts
         while (short := np.flatnonzero(missing > 0)).size:

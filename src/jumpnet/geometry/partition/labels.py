@@ -1,4 +1,4 @@
-"""Labels of many points at once: each piece is asked about the points near it only."""
+"""Labels of many points at once: each piece is tested only for points near it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Labeller:
     def beside(self, x: Floats, normals: Floats, owner: int, step: float) -> tuple[np.ndarray, np.ndarray]:
         """The labels ahead of and behind points of a shape's boundary: of a piece's, or with 0 of the domain's.
 
-        On which side of itself the points are the shape need not be asked, which for curves is most of the work.
+        The shape's own inside test is skipped, which for curves is most of the work.
         """
         ahead, behind = x + step * normals, x - step * normals
         if owner == 0:

@@ -31,12 +31,12 @@ from jumpnet.geometry.shape import Shape
 from jumpnet.guard.budget import within_budget
 
 ALIASES = {"left": "x1-", "right": "x1+", "bottom": "x2-", "top": "x2+"}
-"""Sides in words, on the line and in the plane; in space nobody agrees on which axis points up."""
+"""Sides in words, on the line and in the plane; in space conventions differ on which axis points up."""
 
 
 @dataclass(frozen=True, eq=False)
 class LabelImage:
-    """What a partition was made of."""
+    """The label image that a partition was made from."""
 
     cells: labelimage.Cells
     smooth: bool
@@ -151,7 +151,7 @@ class Partition:
         return found.with_image(LabelImage(cells, smooth))
 
     def with_image(self, image: LabelImage | None) -> Partition:
-        """The same with the image that it was made of, for those who have just made it."""
+        """The partition with the image it was made from."""
         object.__setattr__(self, "image", image)
         return self
 
@@ -213,14 +213,14 @@ class Partition:
 
     @cached_property
     def _sides(self) -> tuple[str, ...]:
-        """What parts are called if they have no names: the sides of a box by their walls."""
+        """The default names of parts: the sides of a box by their walls."""
         if isinstance(self.domain, Box | Interval):
             return tuple(f"x{axis}{side}" for axis in range(1, self.dim + 1) for side in "-+")
         return ("boundary",)
 
     @cached_property
     def _sides_left(self) -> tuple[int, ...]:
-        """The sides of which named parts leave something."""
+        """The sides that named parts do not cover."""
         if not self.named:
             return tuple(range(len(self._sides)))
         seen = np.zeros(len(self._sides), bool)
@@ -261,7 +261,7 @@ class Partition:
         return found
 
     def part_name(self, name: str) -> str:
-        """The part meant by a name or, on the line and in the plane, by left, right, bottom, top."""
+        """The part with a given name or, on the line and in the plane, left, right, bottom, top."""
         aliases = ALIASES if self.dim <= 2 else {}
         part = aliases.get(name, name) if isinstance(name, str) else name
         if part not in self.boundary_parts:
@@ -397,7 +397,7 @@ class Partition:
         return found._with_parts(parts_from_spec(spec.get("boundary", []), found.dim, found.size))
 
     def _with_parts(self, named: tuple[BoundaryPart, ...]) -> Partition:
-        """The same with named parts of the boundary, for those who have just made it."""
+        """The partition with named parts of the boundary."""
         object.__setattr__(self, "named", named)
         return self
 

@@ -17,7 +17,7 @@ from jumpnet.geometry.randomness import Stream
 STEP = 1e-8
 """How far to either side of a wall the labels are taken, relative to the size of the domain."""
 DENSE = 1 << 16
-"""Probe points behind an estimated volume: about 1e-4 of the box (low-discrepancy)."""
+"""Sample points of an estimated volume (low-discrepancy), whose error is about 1e-4 of the box."""
 
 
 def check_rest(labeller: Labeller) -> None:
@@ -160,7 +160,7 @@ def _each(
 
 
 def _shares(labeller: Labeller, boxes: list[Bounds]) -> Floats:
-    """The part of each piece's box that it fills, where its shape tells; a guess elsewhere."""
+    """The part of each piece's box that it fills, from the volume of its shape; a guess if that is not known."""
     volumes = [None, *(piece.volume for piece in labeller.pieces)]
     share = [1.0 if one is None else one / float(np.prod(b - a)) for one, (a, b) in zip(volumes, boxes, strict=True)]
     return np.clip(share, 0.01, 1.0)

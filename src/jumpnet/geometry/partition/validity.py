@@ -15,7 +15,7 @@ from jumpnet.geometry.shape import Shape
 MARGIN = 1e-9
 """Pieces may overlap, or leave the domain, by this fraction of the domain's size: rounding, not a mistake."""
 MUCH_LARGER = 3.0
-"""Pieces that are so many times as large as the domain, along every axis, are perhaps in another unit."""
+"""Pieces larger than the domain by this factor, along every axis, are probably in another unit."""
 
 
 def check_shapes(domain: object, pieces: Sequence[object]) -> None:
