@@ -10,6 +10,7 @@ import pytest
 from jumpnet.errors import JumpnetWarning, ProblemError
 from jumpnet.geometry import Box, Disk, Interval, LevelSet, Partition
 from jumpnet.problem import Convection, Dirichlet, Jump, Neumann, Problem, Robin, manufactured
+from jumpnet.problem.ambient import ambient
 
 SQUARE = Box((-1, -1), (1, 1))
 PARTS = Partition(SQUARE, [Disk((0.2, 0.1), 0.4)])
@@ -227,3 +228,9 @@ def test_convection_is_robin_with_the_ambient_temperature(ambient: object) -> No
 
     alpha, g = condition(Convection(2.5, ambient))  # type: ignore[arg-type]
     assert (alpha, g) == condition(Robin(2.5, 10.0)) == (2.5, 10.0)
+
+
+def test_an_ambient_value_is_looked_for_in_any_number_of_pieces() -> None:
+    walls = [Interval(k, k + 1) for k in range(1, 60)]
+    problem = Problem(Partition(Interval(0, 60), walls), boundary={"x1-": Dirichlet(300.0), "x1+": Dirichlet(300.5)})
+    assert ambient(problem) == pytest.approx(300.25)

@@ -17,7 +17,7 @@ def ambient(problem: Problem) -> float:
     It is zero unless lam is zero everywhere: otherwise the constant would be a source inside the pieces.
     """
     parts = problem.partition
-    x, piece = parts.sample_interior(POINTS, seed=9, minimum=2)
+    x, piece = parts.sample_interior(max(POINTS, 2 * parts.size), seed=9, minimum=2)
     if any(np.any(problem.lam[p].value(x[piece == p])) for p in range(parts.size)):
         return 0.0
     factors, data = np.zeros(0), np.zeros(0)
