@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 
-from jumpnet.fe.mesh import Faces, Mesh
+from jumpnet.fe.mesh import Faces, Mesh, edge_keys
 from jumpnet.fe.meshing.fitted import projected
+from jumpnet.fe.simplex import lagrange
 from jumpnet.geometry import Partition
 from jumpnet.geometry.shape import Shape
 
@@ -15,6 +17,7 @@ from jumpnet.geometry.shape import Shape
 ON = 1e-14
 # Likewise: faces that are off their chords by less are straight.
 CURVED = 1e-11
+END = 1e-12  # barycentric coordinates below it are zero
 
 
 def fitted(parts: Partition, mesh: Mesh) -> Mesh:
@@ -29,7 +32,55 @@ def fitted(parts: Partition, mesh: Mesh) -> Mesh:
                 at = nodes[mine[:, None], inner]
                 nodes[mine[:, None], inner] = _onto(shape, moved, mine, k, at)
     made = replace(mesh, nodes=nodes)
+    if mesh.dim == 2 and mesh.origin is None and (smooth := _redrawn(parts, made)).sound:
+        return smooth
     return made if made.sound else mesh
+
+
+def _redrawn(parts: Partition, mesh: Mesh) -> Mesh:
+    """The plane mesh with curved edges as functions of the points on their chords, blended into the elements.
+
+    The mesher's curves are splines. Along these the maps of elements have components of all degrees, of 1e-7 of the
+    size of an element: in a space of a lower order, linear functions have errors as large as that.
+    """
+    straight = np.matmul(mesh.basis.barycentric, mesh.vertices[mesh.elements])
+    off = np.abs(mesh.nodes - straight).max(axis=2) > CURVED * mesh.size[:, None]
+    inner = [_inside_face(mesh, k) for k in range(3)]
+    bent = np.stack([off[:, on].any(axis=1) for on in inner], axis=1)
+    walls = [(shape, element[local == k], k) for shape, element, local in _walls(parts, mesh) for k in range(3)]
+    at_wall = np.zeros_like(bent)
+    for _, element, k in walls:
+        at_wall[element, k] = True
+    free = ~np.any(bent & ~at_wall, axis=1)
+    pairs = mesh.same[mesh.elements[:, [[1, 2], [0, 2], [0, 1]]]]
+    keys = edge_keys(pairs.reshape(-1, 2)).reshape(-1, 3)
+    drawn, fixed = mesh.nodes.copy(), [keys[~free].ravel()]
+    for shape, element, k in walls:
+        place = (element[:, None], inner[k])
+        drawn[place] = _onto(shape, mesh, element, k, straight[place])
+        far = np.abs(shape.level(drawn[place].reshape(-1, 2))) > CURVED * np.repeat(mesh.size[element], len(inner[k]))
+        fixed.append(keys[element[far.reshape(len(element), len(inner[k])).any(axis=1)], k])
+    stays = np.isin(keys, np.concatenate(fixed))
+    nodes = np.where((free & at_wall.any(axis=1))[:, None, None], straight, mesh.nodes)
+    for k in range(3):
+        mine = np.flatnonzero(free & at_wall[:, k])
+        source = np.where(stays[mine, k][:, None, None], mesh.nodes[mine][:, inner[k]], drawn[mine][:, inner[k]])
+        nodes[mine] += np.matmul(_blending(mesh.order, k), source - straight[mine][:, inner[k]])
+    return replace(mesh, nodes=nodes)
+
+
+@cache
+def _blending(order: int, face: int) -> Float[np.ndarray, "nodes inner"]:
+    """What displacements at the nodes inside an edge of the triangle are at all nodes (Gordon and Hall)."""
+    basis, line = lagrange(2, order), lagrange(1, order)
+    i, j = (k for k in range(3) if k != face)
+    bary, on = basis.barycentric, basis.on_face(face)
+    inner = on[(basis.index[on] < order).all(axis=1)]
+    s = (1.0 + bary[:, j] - bary[:, i]) / 2.0
+    within = (bary[:, i] > END) & (bary[:, j] > END)
+    weight = np.divide(bary[:, i] * bary[:, j], s * (1.0 - s), out=np.zeros_like(s), where=within)
+    column = [line.position[tuple(row)] for row in basis.index[inner][:, [i, j]].tolist()]
+    return weight[:, None] * line.value(s[:, None])[:, column]
 
 
 def _walls(parts: Partition, mesh: Mesh) -> Iterator[tuple[Shape, np.ndarray, np.ndarray]]:
