@@ -16,6 +16,8 @@ from jumpnet.geometry.walls.sides import path_of_wall
 SAME, PARALLEL = 1e-9, 1e-7
 # The smallest radius, relative to the domain, and the directions between two walls at which pieces are identified.
 NEAR, BETWEEN = 1e-5, 9
+# In place of the number of a piece, outside the domain.
+OUTSIDE = -1
 # With more stretches of wall than this, corners are not searched for.
 MOST_STRETCHES = 1000
 # Samples of a curved stretch; steps of Newton's method between them, and the step, of the stretch, after which the next
@@ -81,7 +83,7 @@ class Way(NamedTuple):
 class Corner(NamedTuple):
     """A point where walls meet: the walls, anticlockwise, and the piece between each and the next.
 
-    Outside the domain there is no piece: -1.
+    Outside the domain there is no piece: OUTSIDE.
     """
 
     place: Floats

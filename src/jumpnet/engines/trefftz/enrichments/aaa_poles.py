@@ -18,7 +18,8 @@ from jumpnet.charts.schwarz import Approximation, Schwarz
 from jumpnet.collocation import Collocation, Points
 from jumpnet.engines.trefftz.operator_type import operator_types
 from jumpnet.engines.trefftz.reflections import mirrors
-from jumpnet.engines.trefftz.trial_space import OUTSIDE, BasisBlock, TrialSpace
+from jumpnet.engines.trefftz.trial_space import BasisBlock, TrialSpace
+from jumpnet.geometry.walls.corners import OUTSIDE
 from jumpnet.geometry.walls.rings import Ring, rings_of
 from jumpnet.linalg.threads import one_blas_thread
 from jumpnet.models.families.poles import Poles
