@@ -308,7 +308,7 @@ def _without_small(cells: np.ndarray, small: str, smallest: int) -> np.ndarray:
         tiny |= drop[regions]
     if count == 0:
         return cells
-    what = f"{count} regions of fewer than {smallest} pixels or voxels"
+    what = f"{count} region{'s' if count > 1 else ''} of fewer than {smallest} pixels or voxels"
     if small == "error":
         raise GeometryError(f'the image has {what}; clean it, or choose small="merge" or "keep".')
     if tiny.all():
