@@ -147,11 +147,11 @@ def test_orientation_names_and_background():
 def test_small_regions():
     cells = ball(48)
     cells[2:4, 2:4] = 1
-    with pytest.warns(JumpnetWarning, match="1 regions of fewer than 12"):
+    with pytest.warns(JumpnetWarning, match="1 region of fewer than 12"):
         parts = partition(cells)
     assert len(parts.holes(0)) == 1
     assert len(partition(cells, small="keep").holes(0)) == 2
-    with pytest.raises(GeometryError, match="1 regions of fewer than 12"):
+    with pytest.raises(GeometryError, match="1 region of fewer than 12"):
         partition(cells, small="error")
 
 

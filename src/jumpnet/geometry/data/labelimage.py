@@ -314,7 +314,7 @@ def _without_small(cells: np.ndarray, small: str, smallest: int) -> np.ndarray:
     if tiny.all():
         raise GeometryError(f"the image has nothing but {what}; of a grey image, {LABEL_IT}.")
     warnings.warn(
-        f"{what} were given to their neighbours; `small` and `smallest` say what is done with them.",
+        f"{what} given to the neighbours; `small` and `smallest` say what is done with them.",
         JumpnetWarning,
         stacklevel=5,
     )
