@@ -301,12 +301,17 @@ def test_grey_images_get_their_labels_by_thresholds(tmp_path):
         Partition.from_labels(greys)
 
 
-def test_channels_and_several_images_in_a_file_are_refused(tmp_path):
+def test_images_that_are_not_as_they_look_are_refused(tmp_path):
     tifffile = pytest.importorskip("tifffile")
     cells, path = four_labels(40).astype(np.uint8), tmp_path / "a.tif"
     tifffile.imwrite(path, np.stack([cells] * 4), photometric="rgb", planarconfig="separate", extrasamples=[0])
-    with pytest.raises(GeometryError, match="several channels"):
+    with pytest.raises(GeometryError, match="a plane for each colour"):
         Partition.from_labels(path)
+    tifffile.imwrite(path, cells, extratags=[(274, "H", 1, 6, True)])
+    with pytest.raises(GeometryError, match="turned or mirrored"):
+        Partition.from_labels(path)
+    with pytest.raises(GeometryError, match="array of whole numbers"):
+        Partition.from_labels(cells.astype(complex))
     with tifffile.TiffWriter(path) as writer:
         writer.write(cells)
         writer.write(cells[:20])
