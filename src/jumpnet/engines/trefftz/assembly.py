@@ -114,7 +114,8 @@ class DirectSolver:
         network = space.network
         rows, held_rows = self._rows(space, network)
         constant = self._constant
-        noise = ROUNDED * np.finfo(float).eps * _norm(held_rows) if constant else 0.0
+        size = float(np.linalg.norm(held_rows.rhs * held_rows.weight))
+        noise = ROUNDED * np.finfo(float).eps * size if constant else 0.0
         rows, held_rows = (_without(constant, some) if constant else some for some in (rows, held_rows))
         system = LinearSystem(network, rows)
         theta = self.options.least_squares.solve(system)
@@ -243,19 +244,10 @@ class DirectSolver:
         return grounded if grounded.any() else np.ones(parts.size, bool)
 
 
-def _norm(rows: Rows) -> float:
-    """The weighted norm of the right-hand sides."""
-    return float(np.linalg.norm(rows.rhs * rows.weight))
-
-
-def _of_constant(rows: Rows) -> Float[np.ndarray, " rows"]:
-    """What the left-hand sides make of the function 1."""
-    return np.bincount(rows.row_of_site, np.asarray(rows.sites.a0), len(rows))
-
-
 def _without(constant: float, rows: Rows) -> Rows:
     """The equations of u less a constant."""
-    return replace(rows, rhs=rows.rhs - constant * _of_constant(rows))
+    of_one = np.bincount(rows.row_of_site, np.asarray(rows.sites.a0), len(rows))  # the left-hand sides of u = 1
+    return replace(rows, rhs=rows.rhs - constant * of_one)
 
 
 def points_for(space: TrialSpace, problem: Problem, oversampling: float) -> Points:
