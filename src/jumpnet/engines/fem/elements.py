@@ -28,7 +28,9 @@ from jumpnet.fe.small import least_eigenvalue
 from jumpnet.fe.space import Space, memory_of
 from jumpnet.guard.memory import too_much
 from jumpnet.judge.adaptivity import MOST_LAYERS, graded_vertices
-from jumpnet.judge.defects import Elements, Sources, coefficients, on_surfaces
+from jumpnet.judge.answers import Elements, Sources
+from jumpnet.judge.coefficients import coefficients
+from jumpnet.judge.defects import on_surfaces
 from jumpnet.judge.edges import singular_edges
 from jumpnet.judge.level import Level, solved, up_to_a_constant
 from jumpnet.optim import Record, Status
