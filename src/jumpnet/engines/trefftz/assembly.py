@@ -9,7 +9,6 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from jumpnet.collocation import Points, Stream
-from jumpnet.engines.trefftz.changes import singular_points
 from jumpnet.engines.trefftz.collocation_pool import Drawn, Followed, followed
 from jumpnet.engines.trefftz.corner_grading import equations_near
 from jumpnet.engines.trefftz.enrichments.aaa_poles import PolesBeyond, near_poles
@@ -22,6 +21,7 @@ from jumpnet.geometry.cells.power_diagram import PowerDiagram
 from jumpnet.models import Frozen, LinearSystem
 from jumpnet.problem import Problem
 from jumpnet.problem.ambient import ambient
+from jumpnet.problem.changes import singular_points
 from jumpnet.rows import (
     ON_CUTS,
     ConditionKey,

@@ -17,10 +17,10 @@ from jumpnet.engines.trefftz.functions import Functions, HarmonicFunctions, Lege
 from jumpnet.engines.trefftz.operator_type import NEITHER, OperatorType, operator_types, own_chart, scaled
 from jumpnet.engines.trefftz.options import Trefftz
 from jumpnet.engines.trefftz.reflections import is_periodic
-from jumpnet.engines.trefftz.trial_space import OUTSIDE, BasisBlock, TrialSpace
+from jumpnet.engines.trefftz.trial_space import BasisBlock, TrialSpace
 from jumpnet.geometry.cells.power_diagram import PowerDiagram
 from jumpnet.geometry.checks import Bounds
-from jumpnet.geometry.walls.corners import corners_of
+from jumpnet.geometry.walls.corners import OUTSIDE, corners_of
 from jumpnet.models import FrozenModel, Harmonics, RandomFeatures
 from jumpnet.problem import Problem
 

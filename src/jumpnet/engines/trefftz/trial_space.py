@@ -13,13 +13,12 @@ from jumpnet.charts import Chart
 from jumpnet.engines.trefftz import traces
 from jumpnet.engines.trefftz.functions import Functions, HarmonicFunctions
 from jumpnet.geometry.cells.power_diagram import PowerDiagram
+from jumpnet.geometry.walls.corners import OUTSIDE
 from jumpnet.models import Frozen
 from jumpnet.models.families import Family
 from jumpnet.models.frozen import Features
 from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ON_CUTS, ConditionKey, Kind
 
-# The number of the outside of the domain, in place of that of a piece.
-OUTSIDE = -1
 # The most functions of one block (heuristic).
 LARGEST = 1500
 

@@ -20,7 +20,8 @@ from jumpnet.collocation import Collocation, Points
 from jumpnet.engines.trefftz.functions import HarmonicFunctions
 from jumpnet.engines.trefftz.operator_type import operator_types
 from jumpnet.engines.trefftz.reflections import mirrors
-from jumpnet.engines.trefftz.trial_space import OUTSIDE, BasisBlock, TrialSpace
+from jumpnet.engines.trefftz.trial_space import BasisBlock, TrialSpace
+from jumpnet.geometry.walls.corners import OUTSIDE
 from jumpnet.geometry.walls.rings import Ring, rings_of
 from jumpnet.linalg.threads import one_blas_thread
 from jumpnet.models.families.poles import Poles

@@ -17,10 +17,11 @@ from jumpnet.charts.images import Circle, mirrored, repeated, segments
 from jumpnet.engines.trefftz.functions import HarmonicFunctions, LegendrePolynomials, PolesTimesPolynomials
 from jumpnet.engines.trefftz.operator_type import OperatorType, operator_types
 from jumpnet.engines.trefftz.reflections import copies, cut_pieces, is_periodic
-from jumpnet.engines.trefftz.trial_space import OUTSIDE, BasisBlock, TrialSpace
+from jumpnet.engines.trefftz.trial_space import BasisBlock, TrialSpace
 from jumpnet.geometry import Box as DomainBox
 from jumpnet.geometry import Hole, Partition
 from jumpnet.geometry.checks import Bounds
+from jumpnet.geometry.walls.corners import OUTSIDE
 from jumpnet.problem import Problem
 from jumpnet.rows import ConditionKey
 
