@@ -20,7 +20,7 @@ from jumpnet.geometry.shape import Patch
 ORDERS = (12, 8)
 """Points of Gauss's rule on a panel: the rule, and the one it is compared with."""
 DOUBT = 4.0
-"""The error over the difference of both for a flux density r^(a - 1) with a = 0.3, for which it falls as order^(-2a)."""
+"""The error over the difference of both for a flux density r^(a - 1) with a = 0.3: it falls as order^(-2a)."""
 PANELS = 32
 """Panels of a closed curve; its nodes at corners are ends of panels too."""
 SHARP = 1e-10
