@@ -261,8 +261,8 @@ def boundary_condition(condition: Any, dim: int, part: str, constants: Mapping[s
         )
     if not isinstance(condition, Condition):
         raise ProblemError(
-            f"boundary[{part!r}] is {shorten(condition)}; Dirichlet(g), Neumann(g), Robin(alpha, g) or Periodic(v) is "
-            "wanted."
+            f"boundary[{part!r}] is {shorten(condition)}; Dirichlet(g), Neumann(g), Robin(alpha, g), Convection(h, "
+            "ambient) or Periodic(v) is wanted."
         )
     if isinstance(condition, Convection):
         condition = condition.as_robin(dim, part, constants)
