@@ -219,7 +219,9 @@ class Refined:
     @property
     def at_singular_points(self) -> Bool[np.ndarray, " m"] | None:
         """The elements at singular points of the plane, which get layers: in energy they may outweigh all others."""
-        return np.isin(self.mesh.elements, self._vertices).any(axis=1) if self._vertices else None
+        if not self._vertices:
+            return None
+        return np.asarray(np.isin(self.mesh.elements, self._vertices).any(axis=1))
 
     def grade(self, layers: int = LAYERS // 2) -> None:
         """More layers of elements towards singular points."""
