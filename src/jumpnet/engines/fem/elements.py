@@ -73,7 +73,7 @@ FIRST_RATE = 0.3
 # Gauss points in each direction beyond the order: with one, a source of width 0.01 has 40 times the error of three.
 # In space there are as many as that number cubed, and one more for a tenth of the time.
 GAUSS = {2: 3, 3: 1}
-# Corrections of the penalty's consistency error: each reduces it by a factor of 1e5.
+# Corrections of the penalty's consistency error: each reduces it by a factor of 1e4.
 CORRECTIONS = 2
 # A correction is at most this part of the one before, or of the solution.
 SHRINKING, NEGLIGIBLE = 0.5, 1e-9
@@ -183,7 +183,9 @@ class Refinement:
         early = dim == 3 and self._order < ENOUGH[dim]
         level = self._stages[-1].level
         found = None if early else indicators(level, self._meshes.at_singular_points)
-        rising = self._order < ENOUGH[dim] or (self._order < top and found is not None and found.analytic)
+        more = ((self._order + STEP[dim]) / self._order) ** dim * level.space.size  # about, in the next order
+        analytic = found is not None and found.analytic and (dim == 3 or more <= options.most(dim))
+        rising = self._order < ENOUGH[dim] or (self._order < top and analytic)
         if options.order is None and (rising or options.size is not None):
             self._order += STEP[dim]
             if self._order <= top + STEP[dim] * (options.size is not None):
@@ -300,7 +302,7 @@ def _first_order(problem: Problem, mesh: Mesh) -> int:
 def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
     """The solution in a space.
 
-    Values on the boundary and at interfaces are met by a penalty, up to 1e-5; corrections take that to rounding.
+    Values on the boundary and at interfaces are met by a penalty, up to 1e-4; corrections take that to rounding.
     """
     answer = Sources.of(problem)
     mean, count = None if problem.mean is None else 0.0, space.order + GAUSS[problem.dim]
@@ -317,7 +319,7 @@ def _stage(problem: Problem, space: Space, before: Stage | None) -> Stage:
 
 
 def _corrected(problem: Problem, level: Level, beside: Sources) -> Level:
-    """The level without the penalty's consistency error of 1e-5, which is solved for with the same factors.
+    """The level without the penalty's consistency error of 1e-4, which is solved for with the same factors.
 
     Corrections that do not shrink are not made: where elements are far off the surface they stand for, high orders are
     continued to it with slopes that grow.
