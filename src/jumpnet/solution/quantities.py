@@ -75,7 +75,7 @@ def net_flux(solution: Solution, over: tuple[int | str, int | str] | str) -> Int
         _finite(solution, f"flux through {over!r}", parts.part_name(over))
         return _through_boundary(solution, over)
     a, b = (parts.piece_number(one) for one in over)
-    _finite(solution, f"flux from {parts.names[b]!r} to {parts.names[a]!r}", parts._pair((a, b)))
+    _finite(solution, f"flux from {parts.names[b]!r} to {parts.names[a]!r}", parts.interface_pair((a, b)))
     return places_of(solution).on_interface((a, b), _normal_flux)
 
 
