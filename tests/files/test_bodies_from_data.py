@@ -26,7 +26,7 @@ A = "k"
 [boundary]
 rest = {{ kind = "dirichlet", g = "x1*(1 - dipole/r**{d})" }}
 [solve]
-method = "direct"
+method = "{method}"
 tol = 1e-4
 """
 
@@ -79,7 +79,9 @@ def test_the_closed_form_is_met_to_the_resolution_of_the_data(name: str, k: floa
     make, d, resolution = RESOLUTION[name]
     domain, body = make(tmp_path, d)
     path = tmp_path / "a.toml"
-    path.write_text(FILE.format(k=k, n=d - 1, d=d, domain=domain, body=body))
+    # The Trefftz method stalls, and says so, on a polygon with 128 corners; the default call takes finite elements.
+    method = "auto" if make is polygon else "direct"
+    path.write_text(FILE.format(k=k, n=d - 1, d=d, domain=domain, body=body, method=method))
     solution = jn.read_file(path).solve(**({"tol": 1e-9} if make is exactly else {}))
     x = np.random.default_rng(0).uniform(-1, 1, (2000, d))
     r = np.linalg.norm(x, axis=1)

@@ -10,6 +10,7 @@ from jumpnet.errors import ProblemError
 from jumpnet.files.values import at
 from jumpnet.geometry import Partition
 from jumpnet.geometry.quadrature.rules import NOTHING, Integral
+from jumpnet.problem.steps import FINITE, why_infinite
 from jumpnet.solution import Solution, quantities
 
 if TYPE_CHECKING:  # pydantic is loaded with the first file
@@ -80,3 +81,19 @@ def check_outputs(found: ProblemFile) -> None:
         else:
             with at(f"{key}.boundary"):
                 found.problem.partition.part_name(str(entry.boundary))
+        if entry.kind != "effective" and (why := _why_infinite(found, entry, key)):
+            raise ProblemError(f"{key} is infinite: {why}; {FINITE}.")
+
+
+def _why_infinite(found: ProblemFile, entry: FluxEntry | IntegralEntry, key: str) -> str:
+    """Why a flux or an energy that a file asks for is infinite; empty if it is not."""
+    problem, build = found.problem, found.builder
+    if entry.kind == "flux":
+        if entry.boundary is not None:
+            return why_infinite(problem, problem.partition.part_name(entry.boundary))
+        pairs = build.pairs(entry.between or [], f"{key}.between")
+        return next(filter(None, (why_infinite(problem, (a, b)) for a, b, _ in pairs)), "")
+    if entry.kind != "energy":
+        return ""
+    pieces = [None] if entry.over is None else build.pieces(entry.over, f"{key}.over")
+    return next(filter(None, (why_infinite(problem, piece=piece) for piece in pieces)), "")

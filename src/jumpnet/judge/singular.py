@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.small import inverse
-from jumpnet.geometry.walls.corners import Corner, corners_of
+from jumpnet.geometry.walls.corners import OUTSIDE, Corner, corners_of
 from jumpnet.problem import Problem
 
 # The distance from a corner at which conditions are sampled, relative to the domain.
@@ -36,7 +36,7 @@ def singular_corners(problem: Problem) -> Iterator[Point]:
     """The corners of a plane partition at which the solution need not be smooth."""
     scale = boundary_range(problem)
     for corner in corners_of(problem.partition):
-        if -1 in corner.pieces:
+        if OUTSIDE in corner.pieces:
             if not _smooth_at_boundary(problem, corner, scale):
                 yield corner.place
         elif not _same_tensors(problem, corner):
@@ -70,10 +70,10 @@ def _same_tensors(problem: Problem, corner: Corner) -> bool:
 
 def _smooth_at_boundary(problem: Problem, corner: Corner, scale: float) -> bool:
     """Whether a corner is one sector with integer exponents, or two right angles, between compatible conditions."""
-    outside = corner.pieces.index(-1)
+    outside = corner.pieces.index(OUTSIDE)
     turn = [*range(outside + 1, len(corner.pieces)), *range(outside)]
     pieces, ways = [corner.pieces[k] for k in turn], [corner.ways[k] for k in (*turn, outside)]
-    if -1 in pieces or len(pieces) > 2:
+    if OUTSIDE in pieces or len(pieces) > 2:
         return False
     d = np.array([way.direction for way in ways])
     (kind, g), (other, h) = (

@@ -20,6 +20,7 @@ from jumpnet.geometry import Partition
 from jumpnet.geometry.quadrature.integrals import outer_pieces
 from jumpnet.geometry.quadrature.rules import NOTHING, Integral
 from jumpnet.problem import Problem
+from jumpnet.problem.steps import FINITE, why_infinite
 from jumpnet.solution.places import Density, Places, places_of
 from jumpnet.solution.representation import Representation
 from jumpnet.solution.solution import Solution
@@ -69,11 +70,12 @@ def net_flux(solution: Solution, over: tuple[int | str, int | str] | str) -> Int
 
     On an interface n points to a and the flux is taken on the side of a; on the boundary n points outward.
     """
-    if isinstance(over, str):
-        return _through_boundary(solution, over)
     parts = _partition(solution)
+    if isinstance(over, str):
+        _finite(solution, f"flux through {over!r}", parts.part_name(over))
+        return _through_boundary(solution, over)
     a, b = (parts.piece_number(one) for one in over)
-    parts._pair((a, b))
+    _finite(solution, f"flux from {parts.names[b]!r} to {parts.names[a]!r}", parts._pair((a, b)))
     return places_of(solution).on_interface((a, b), _normal_flux)
 
 
@@ -105,7 +107,8 @@ def mean(solution: Solution, piece: int | str | None = None) -> Integral:
 
 def energy(solution: Solution, piece: int | str | None = None) -> Integral:
     """The integral of (grad u . A grad u + lam u^2)/2 over a piece or the domain."""
-    problem = _problem(solution)
+    problem, parts = _problem(solution), _partition(solution)
+    _finite(solution, "energy", piece=None if piece is None else parts.piece_number(piece))
 
     def density(at: Places) -> np.ndarray:
         gradient, lam = at.gradient(), problem.lam[at.piece].value(at.x)
@@ -113,6 +116,12 @@ def energy(solution: Solution, piece: int | str | None = None) -> Integral:
         return 0.5 * (doubled + lam * at.u() ** 2 if lam.any() else doubled)
 
     return _inside(solution, piece, density)
+
+
+def _finite(solution: Solution, what: str, wall: Pair | str | None = None, piece: int | None = None) -> None:
+    """SolutionError where a flux or an energy is infinite."""
+    if solution.problem is not None and (why := why_infinite(solution.problem, wall, piece)):
+        raise SolutionError(f"the {what} is infinite: {why}; {FINITE}.")
 
 
 def means(solution: Solution) -> tuple[np.ndarray, np.ndarray]:

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
-from jumpnet.engines.trefftz.changes import changes, singular_points
 from jumpnet.engines.trefftz.enrichments.corners import corner_blocks
+from jumpnet.problem.changes import changes, singular_points
 
 SQUARE, HALF = jn.Box((-1, -1), (1, 1)), jn.Box((-1, 0), (1, 1))
 COLD = {side: jn.Dirichlet(0.0) for side in ("left", "right", "bottom", "top")}

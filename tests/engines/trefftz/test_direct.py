@@ -65,7 +65,10 @@ def test_the_papers_problems_at_the_papers_error(name: str, seed: int) -> None:
 
 @pytest.mark.slow
 def test_pde5_at_the_papers_error() -> None:
-    assert jn.solve(problems.pde5()).errors().l2 <= 3.4e-8
+    """The paper's error is below the default tolerance, 1e-6 of the variation: a smaller one has to be asked for."""
+    solution = jn.solve(problems.pde5(), tol=1e-8)
+    assert solution.status is jn.Status.CONVERGED
+    assert solution.errors().l2 <= 3.4e-8
 
 
 @pytest.mark.parametrize("name", CASES)

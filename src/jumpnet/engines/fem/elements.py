@@ -28,7 +28,9 @@ from jumpnet.fe.small import least_eigenvalue
 from jumpnet.fe.space import Space, memory_of
 from jumpnet.guard.memory import too_much
 from jumpnet.judge.adaptivity import MOST_LAYERS, graded_vertices
-from jumpnet.judge.defects import Elements, Sources, coefficients, on_surfaces
+from jumpnet.judge.answers import Elements, Sources
+from jumpnet.judge.coefficients import coefficients
+from jumpnet.judge.defects import on_surfaces
 from jumpnet.judge.edges import singular_edges
 from jumpnet.judge.level import Level, solved, up_to_a_constant
 from jumpnet.optim import Record, Status
@@ -178,7 +180,8 @@ class Refinement:
             return False
         top = MOST[dim]
         early = dim == 3 and self._order < ENOUGH[dim]
-        found = None if early else indicators(self._stages[-1].level)
+        level = self._stages[-1].level
+        found = None if early else indicators(level, self._meshes.at_singular_points)
         rising = self._order < ENOUGH[dim] or (self._order < top and found is not None and found.analytic)
         if options.order is None and (rising or options.size is not None):
             self._order += STEP[dim]
@@ -186,9 +189,10 @@ class Refinement:
                 self._meshes.deepen()
                 return True
             return False
-        marked = (found or indicators(self._stages[-1].level)).marked(self._options.bulk, PART_MARKED[dim])
+        marked = (found or indicators(level)).marked(self._options.bulk, PART_MARKED[dim])
+        before = len(self._meshes.mesh)
         self._meshes.refine(marked)
-        return True
+        return len(self._meshes.mesh) > before
 
     @property
     def _spent(self) -> float:
@@ -210,6 +214,13 @@ class Refined:
             self.grade(LAYERS)
         else:
             self._grade_edges(LAYERS_AT_EDGES)
+
+    @property
+    def at_singular_points(self) -> Bool[np.ndarray, " m"] | None:
+        """The elements at singular points of the plane, which get layers: in energy they may outweigh all others."""
+        if not self._vertices:
+            return None
+        return np.asarray(np.isin(self.mesh.elements, self._vertices).any(axis=1))
 
     def grade(self, layers: int = LAYERS // 2) -> None:
         """More layers of elements towards singular points."""

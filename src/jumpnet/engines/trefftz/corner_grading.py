@@ -10,9 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from jumpnet.collocation import Collocation, Points, Stream
-from jumpnet.engines.trefftz.trial_space import OUTSIDE
 from jumpnet.geometry.checks import Floats
-from jumpnet.geometry.walls.corners import Corner
+from jumpnet.geometry.walls.corners import OUTSIDE, Corner
 from jumpnet.problem import Problem
 from jumpnet.rows import ON_BOUNDARY, ConditionKey, Rows, on_surfaces
 

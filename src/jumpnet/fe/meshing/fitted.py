@@ -265,18 +265,20 @@ def projected(
     """
     if not len(x):
         return x, normal
-    size = np.broadcast_to(size, len(x))
-    s, step = np.zeros(len(x)), 1e-6 * size
+    size, s, level = np.broadcast_to(size, len(x)), np.zeros(len(x)), shape.level(x)
+    step = 1e-6 * size
+    slope = (shape.level(x + step[:, None] * normal) - level) / step
+    moving = np.arange(len(x))
     for _ in range(NEWTON):
-        here = x + s[:, None] * normal
-        level = shape.level(here)
-        slope = (shape.level(here + step[:, None] * normal) - level) / step
         move = np.divide(level, slope, out=np.zeros_like(s), where=np.abs(slope) > 1e-3)
-        s = s - move
-        if not np.any(np.abs(move) > ON * shape.size):
+        s[moving] -= move[moving]
+        moving = moving[np.abs(move[moving]) > ON * shape.size]
+        if not len(moving):
             break
+        here = shape.level(x[moving] + s[moving, None] * normal[moving])
+        slope[moving], level[moving] = (level[moving] - here) / move[moving], here  # a secant
     on = x + s[:, None] * normal
-    good = np.isfinite(s) & (np.abs(s) < NEAR * size) & (np.abs(shape.level(on)) < 1e-9 * shape.size)
+    good = np.isfinite(s) & (np.abs(s) < NEAR * size) & (np.abs(level) < 1e-9 * shape.size)
     exact = shape.normal(np.where(good[:, None], on, x))
     exact = exact * np.where(np.sum(exact * normal, axis=1) < 0, -1.0, 1.0)[:, None]
     sound = good & np.isfinite(exact).all(axis=1)

@@ -16,10 +16,13 @@ from jumpnet.geometry.walls.sides import path_of_wall
 SAME, PARALLEL = 1e-9, 1e-7
 # The smallest radius, relative to the domain, and the directions between two walls at which pieces are identified.
 NEAR, BETWEEN = 1e-5, 9
+# In place of the number of a piece, outside the domain.
+OUTSIDE = -1
 # With more stretches of wall than this, corners are not searched for.
 MOST_STRETCHES = 1000
-# Samples of a curved stretch, and steps of Newton's method between them.
-PLACES, STEPS = 257, 12
+# Samples of a curved stretch; steps of Newton's method between them, and the step, of the stretch, after which the next
+# one would be rounding.
+PLACES, STEPS, SETTLED = 257, 12, 1e-10
 
 
 class Stretch(NamedTuple):
@@ -46,7 +49,10 @@ class Stretch(NamedTuple):
         t = float(self.t[np.argmin(np.sum((self.x - place) ** 2, axis=1))])
         for _ in range(STEPS):
             v = self.path.velocity(np.array([t]))[0]
-            t += float((place - self.path.position(np.array([t]))[0]) @ v / (v @ v))
+            step = float((place - self.path.position(np.array([t]))[0]) @ v / (v @ v))
+            t += step
+            if abs(step) <= SETTLED * abs(self.last - self.first):
+                break
         if not self.path.closed:
             t = float(np.clip(t, self.first, self.last))
         off = np.linalg.norm(self.path.position(np.array([t]))[0] - place)
@@ -77,7 +83,7 @@ class Way(NamedTuple):
 class Corner(NamedTuple):
     """A point where walls meet: the walls, anticlockwise, and the piece between each and the next.
 
-    Outside the domain there is no piece: -1.
+    Outside the domain there is no piece: OUTSIDE.
     """
 
     place: Floats
@@ -196,8 +202,9 @@ def _meetings(stretches: Sequence[Stretch], boxes: Floats, size: float) -> Float
 
 def _crossings(one: Stretch, other: Stretch) -> Floats:
     """The places where two stretches cross."""
-    a, b = one.x[:-1, None], other.x[None, :-1]
-    along, across = np.diff(one.x, axis=0)[:, None], np.diff(other.x, axis=0)
+    first, second = _beside(one.x, other.x), _beside(other.x, one.x)
+    a, b = one.x[first, None], other.x[None, second]
+    along, across = one.x[first + 1, None] - a, other.x[second + 1] - b[0]
     # a + s along = b + t across
     turn, gap = _cross(along, across), b - a
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -206,16 +213,27 @@ def _crossings(one: Stretch, other: Stretch) -> Floats:
     i, j = np.nonzero((np.abs(turn) > PARALLEL * lengths) & (s > -0.01) & (s < 1.01) & (t > -0.01) & (t < 1.01))
     if one.straight and other.straight:
         return one.x[0] + s[i, j, None] * (one.x[1] - one.x[0])
-    p = one.first + (i + s[i, j]) * (one.last - one.first) / (len(one.x) - 1)
-    q = other.first + (j + t[i, j]) * (other.last - other.first) / (len(other.x) - 1)
+    p = one.first + (first[i] + s[i, j]) * (one.last - one.first) / (len(one.x) - 1)
+    q = other.first + (second[j] + t[i, j]) * (other.last - other.first) / (len(other.x) - 1)
     for _ in range(STEPS):
         gap = other.path.position(q) - one.path.position(p)
         along, across = one.path.velocity(p), other.path.velocity(q)
         turn = _cross(along, across)
         sound = np.abs(turn) > PARALLEL * np.linalg.norm(along, axis=1) * np.linalg.norm(across, axis=1)
         p, q, gap, along, across, turn = (part[sound] for part in (p, q, gap, along, across, turn))
-        p, q = p + _cross(gap, across) / turn, q + _cross(gap, along) / turn
+        step = _cross(gap, across) / turn
+        p, q = p + step, q + _cross(gap, along) / turn
+        if np.abs(step).max(initial=0.0) <= SETTLED * abs(one.last - one.first):
+            break
     return one.path.position(p)
+
+
+def _beside(x: Floats, other: Floats) -> np.ndarray:
+    """The edges of a polygon that come near the box of another one."""
+    low, high = np.minimum(x[1:], x[:-1]), np.maximum(x[1:], x[:-1])
+    margin = 0.01 * np.max(high - low, initial=0.0) + 0.01 * np.ptp(other, axis=0).max()
+    apart = np.any((low > other.max(axis=0) + margin) | (high < other.min(axis=0) - margin), axis=1)
+    return np.flatnonzero(~apart)
 
 
 def _cross(u: Floats, v: Floats) -> Floats:

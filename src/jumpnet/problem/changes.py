@@ -11,13 +11,21 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from jumpnet.engines.trefftz.trial_space import OUTSIDE
 from jumpnet.fields.scalar import ConstantField
 from jumpnet.geometry.checks import Floats
-from jumpnet.geometry.walls.corners import NEAR, Corner, Stretch, Way, corners_of, on_the_boundary, outer_stretches
-from jumpnet.geometry.walls.sides import beside
-from jumpnet.problem import Problem
+from jumpnet.geometry.walls.corners import (
+    NEAR,
+    OUTSIDE,
+    Corner,
+    Stretch,
+    Way,
+    corners_of,
+    on_the_boundary,
+    outer_stretches,
+)
+from jumpnet.geometry.walls.sides import beside as pieces_beside
 from jumpnet.problem.conditions import BoundaryCondition, GivenOnBoundary
+from jumpnet.problem.problem import Problem
 
 # Samples of a wall from corner to corner, and the most of all walls together (heuristic). Narrower parts are missed.
 SAMPLES, MOST_SAMPLES = 256, 4096
@@ -94,7 +102,7 @@ def _size_of_values(problem: Problem) -> float:
 _sizes: WeakKeyDictionary[Problem, float] = WeakKeyDictionary()
 
 
-def _beside(problem: Problem, way: Way, sign: float, *distances: float) -> tuple[Floats, Floats]:
+def beside(problem: Problem, way: Way, sign: float, *distances: float) -> tuple[Floats, Floats]:
     """Points of a wall at distances from its corner, in parts of the domain's size, and normals; to the left: 1."""
     x, along = way.points(problem.partition.domain.size * np.array(distances))
     return x, sign * np.stack([-along[:, 1], along[:, 0]], axis=1)
@@ -102,20 +110,20 @@ def _beside(problem: Problem, way: Way, sign: float, *distances: float) -> tuple
 
 def _kind(problem: Problem, way: Way, piece: int, sign: float) -> str:
     """The kind of condition on a side of the domain near a corner."""
-    (part,) = problem.partition.part_numbers(*_beside(problem, way, sign, NEAR), np.array([piece]))
+    (part,) = problem.partition.part_numbers(*beside(problem, way, sign, NEAR), np.array([piece]))
     return problem.boundary[problem.partition.boundary_parts[part]].kind
 
 
 def _given(problem: Problem, way: Way, piece: int, sign: float) -> float:
     """The value that is given on a side of the domain where it reaches a corner."""
-    near, far = _conditions(problem, *_beside(problem, way, sign, BESIDE, 2 * BESIDE), np.full(2, piece))[2]
+    near, far = _conditions(problem, *beside(problem, way, sign, BESIDE, 2 * BESIDE), np.full(2, piece))[2]
     return float(2 * near - far)
 
 
 def _step_across(problem: Problem, way: Way, before: int, after: int) -> float:
     """The jump of u that is given on an interface at a corner, from the piece to its right to the one to its left."""
     pair, sign = (min(before, after), max(before, after)), 1.0 if after < before else -1.0
-    near, far = problem.jump_data(pair, *_beside(problem, way, sign, BESIDE, 2 * BESIDE))[0]
+    near, far = problem.jump_data(pair, *beside(problem, way, sign, BESIDE, 2 * BESIDE))[0]
     return float(sign * (2 * near - far))
 
 
@@ -219,7 +227,7 @@ def _along(problem: Problem, stretch: Stretch, count: int) -> Iterator[float]:
         t = np.append(t, t[0] + count * step)  # once around
     x, normals, _ = path.at(t)
     away = np.full((len(x), 1), NEAR * problem.partition.domain.size)
-    ahead, behind = beside(problem.partition, x, normals, away)
+    ahead, behind = pieces_beside(problem.partition, x, normals, away)
     piece, sign = np.maximum(ahead, behind), np.where(ahead < 0, 1.0, -1.0)
     outer = (np.minimum(ahead, behind) < 0) & (piece >= 0)
     kind, alpha, g = _conditions(problem, x, sign[:, None] * normals, piece)
