@@ -18,7 +18,7 @@ from jumpnet.problem import Problem
 NEAR = 1e-7
 # The tolerance for integer exponents, right angles and equal tensors.
 SAME = 1e-6
-# Boundary values jump if they differ by more than this part of their range over a vanishing distance.
+# Boundary data jump if they differ by more than this part of their range over a vanishing distance.
 JUMP = 1e-4
 # Boundary values that vary by less than this part of the largest count as constant.
 CONSTANT = 1e-6
@@ -43,16 +43,16 @@ def singular_corners(problem: Problem) -> Iterator[Point]:
             yield corner.place
 
 
-def boundary_range(problem: Problem) -> float:
-    """The range of the Dirichlet data over the whole boundary; differences are measured by it.
+def boundary_range(problem: Problem, dirichlet: bool = True) -> float:
+    """The range of the data of Dirichlet conditions, or of all others, over the boundary: the unit of differences.
 
     For data that are constant up to rounding it is a part of their size.
     """
     x, n, piece, number = problem.partition.boundary_survey
     low, high = np.inf, -np.inf
     for k, name in enumerate(problem.partition.boundary_parts):
-        mine = number == k
-        if mine.any() and problem.boundary[name].kind == "dirichlet":
+        mine, kind = number == k, problem.boundary[name].kind
+        if mine.any() and kind != "periodic" and (kind == "dirichlet") == dirichlet:
             g = problem.boundary_data(name, x[mine], n[mine], piece[mine])[2]
             low, high = min(low, float(g.min())), max(high, float(g.max()))
     return max(high - low, CONSTANT * max(abs(low), abs(high))) if high >= low else 0.0
@@ -123,30 +123,32 @@ def _jump(problem: Problem, corner: Corner, along: Point, pieces: list[int]) -> 
 
 
 def changes_on_boundary(problem: Problem, mesh: Mesh) -> Iterator[tuple[int, int, float, Point]]:
-    """Where conditions or boundary values change abruptly inside faces: element, face, share of it, and the place."""
+    """Where conditions or their data change abruptly inside faces: element, face, share of it, and the place.
+
+    Other parts of the boundary count as other conditions. Gauss points of a face would miss where one begins.
+    """
     faces = mesh.boundary
     if not len(faces):
         return
     element, local = faces.element[:, 0], faces.local[:, 0]
-    scale = boundary_range(problem)
     t = np.linspace(0.01, 0.99, PLACES)
-    kind, g = _sampled(problem, mesh, element, local, np.broadcast_to(t, (len(element), PLACES)))
+    part, _, g = _sampled(problem, mesh, element, local, np.broadcast_to(t, (len(element), PLACES)))
     step = np.abs(np.diff(g, axis=1))
-    unlike = step > np.maximum(JUMP * scale, OUTLIER * np.median(step, axis=1, keepdims=True))
-    differs = (kind[:, 1:] != kind[:, :-1]) | unlike
+    unlike = step > np.maximum(JUMP, OUTLIER * np.median(step, axis=1, keepdims=True))
+    differs = (part[:, 1:] != part[:, :-1]) | unlike
     if not differs.any():
         return
     at, place = np.nonzero(differs)
     low, high = t[place], t[place + 1]
-    (k0, g0), (k1, g1) = (_sampled(problem, mesh, element[at], local[at], s[:, None]) for s in (low, high))
+    (k0, _, g0), (k1, _, g1) = (_sampled(problem, mesh, element[at], local[at], s[:, None]) for s in (low, high))
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        k, v = _sampled(problem, mesh, element[at], local[at], middle[:, None])
+        k, _, v = _sampled(problem, mesh, element[at], local[at], middle[:, None])
         left = np.where(k0 != k1, k != k0, np.abs(v - g0) > np.abs(g1 - v))[:, 0]
         low, high = np.where(left, low, middle), np.where(left, middle, high)
         k0, g0, k1, g1 = (np.where(left[:, None] == own, one, new) for own, one, new in
                           ((True, k0, k), (True, g0, v), (False, k1, k), (False, g1, v)))  # fmt: skip
-    abrupt = (k0 != k1)[:, 0] | (np.abs(g1 - g0)[:, 0] > JUMP * scale)
+    abrupt = (k0 != k1)[:, 0] | (np.abs(g1 - g0)[:, 0] > JUMP)
     for one in np.flatnonzero(abrupt).tolist():
         where = (low[one] + high[one]) / 2
         x = _places(mesh, element[at[one : one + 1]], local[at[one : one + 1]], np.array([[where]]))[0][0, 0]
@@ -154,19 +156,19 @@ def changes_on_boundary(problem: Problem, mesh: Mesh) -> Iterator[tuple[int, int
 
 
 def changes_at_vertices(problem: Problem, mesh: Mesh) -> Iterator[int]:
-    """Vertices of the boundary on whose two sides conditions or boundary values differ."""
+    """Vertices of the boundary at which Dirichlet conditions end, or their values jump."""
     faces = mesh.boundary
     if not len(faces):
         return
     element, local = faces.element[:, 0], faces.local[:, 0]
-    scale = boundary_range(problem)
     ends = np.broadcast_to(np.array([END, 1 - END]), (len(element), 2))
-    kind, g = _sampled(problem, mesh, element, local, ends)
+    _, fixed, g = _sampled(problem, mesh, element, local, ends)
+    g = np.where(fixed, g, 0.0)
     vertex = np.array([np.delete(mesh.elements[e], k) for e, k in zip(element, local, strict=True)])
     order = np.argsort(vertex.ravel(), kind="stable")
-    vertex, kind, g = vertex.ravel()[order], kind.ravel()[order], g.ravel()[order]
+    vertex, fixed, g = vertex.ravel()[order], fixed.ravel()[order], g.ravel()[order]
     pair = vertex[1:] == vertex[:-1]
-    differs = (kind[1:] != kind[:-1]) | (np.abs(g[1:] - g[:-1]) > JUMP * scale)
+    differs = (fixed[1:] != fixed[:-1]) | (np.abs(g[1:] - g[:-1]) > JUMP)
     yield from vertex[1:][pair & differs].tolist()
 
 
@@ -188,17 +190,16 @@ def _places(mesh: Mesh, element: np.ndarray, local: np.ndarray, t: np.ndarray) -
 
 def _sampled(
     problem: Problem, mesh: Mesh, element: np.ndarray, local: np.ndarray, t: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Kinds of condition (1 for Dirichlet) and Dirichlet data at points of faces."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """At points of faces: parts of the boundary, whether they are Dirichlet's, and data in units of their range."""
     parts = problem.partition
     x, n = (one.reshape(-1, 2) for one in _places(mesh, element, local, t))
     piece = np.repeat(mesh.piece[element], t.shape[1])
     number = parts.part_numbers(x, n, piece)
-    kind, g = np.zeros(len(x), int), np.zeros(len(x))
+    fixed, g = np.zeros(len(x), bool), np.zeros(len(x))
+    unit = {dirichlet: boundary_range(problem, dirichlet) or 1.0 for dirichlet in (True, False)}
     for k in np.unique(number).tolist():
-        mine = number == k
-        name = parts.boundary_parts[k]
-        if problem.boundary[name].kind == "dirichlet":
-            kind[mine] = 1
-            g[mine] = problem.boundary_data(name, x[mine], n[mine], piece[mine])[2]
-    return kind.reshape(t.shape), g.reshape(t.shape)
+        mine, name = number == k, parts.boundary_parts[k]
+        fixed[mine] = dirichlet = problem.boundary[name].kind == "dirichlet"
+        g[mine] = problem.boundary_data(name, x[mine], n[mine], piece[mine])[2] / unit[dirichlet]
+    return number.reshape(t.shape), fixed.reshape(t.shape), g.reshape(t.shape)
