@@ -6,7 +6,7 @@ check of the solution that needs no exact one: it is a consequence of the equati
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,6 +103,16 @@ def mean(solution: Solution, piece: int | str | None = None) -> Integral:
     # What is sampled has an uncertain volume too; the deviation from a first guess suffers less from it.
     deviation = _inside(solution, piece, lambda at: at.without_sources() - about) + _of_sources(solution, piece)
     return Integral(about, 0.0, abs(about)) + deviation.scaled(1.0 / volume)
+
+
+def mean_over(solution: Solution, pieces: Sequence[int]) -> Integral:
+    """The mean of u over several pieces together, weighted by their volumes as the same rules have them."""
+    means = [mean(solution, piece) for piece in pieces]
+    volumes = [_inside(solution, piece, lambda at: np.ones(len(at.x))) for piece in pieces]
+    whole = sum(volume.value for volume in volumes)
+    found = sum((one.scaled(volume.value / whole) for one, volume in zip(means, volumes, strict=True)), NOTHING)
+    unsure = sum(abs(one.value - found.value) * v.error / whole for one, v in zip(means, volumes, strict=True))
+    return found + Integral(0.0, unsure, 0.0)
 
 
 def energy(solution: Solution, piece: int | str | None = None) -> Integral:
