@@ -38,6 +38,23 @@ def test_check_for_scripts(jumpnet):
     assert json.loads(jumpnet("check", "--schema").stdout)["title"] == "File"
 
 
+def test_what_is_read_is_not_written_over(jumpnet, elsewhere):
+    """The picture of scan.toml is scan.png, which may be the image that it names."""
+    assert jumpnet("new", "image", "scan.toml").exit_code == 0
+    before = (elsewhere / "scan.png").read_bytes()
+    for arguments in (("solve", "scan.toml", "-o", "."), ("check", "scan.toml", "--picture", "scan.png")):
+        result = jumpnet(*arguments)
+        assert result.exit_code == 2 and "would be written over" in result.output
+    assert (elsewhere / "scan.png").read_bytes() == before
+    result = jumpnet("solve", "scan.toml", "-o", "scan.png")
+    assert result.exit_code == 2 and "not a directory" in result.output
+
+
+def test_files_of_windows(jumpnet, elsewhere):
+    (elsewhere / "wall.toml").write_bytes(b"\xef\xbb\xbf" + Path(WALL).read_bytes().replace(b"\n", b"\r\n"))
+    assert jumpnet("check", "wall.toml").exit_code == 0
+
+
 def test_solve_writes_everything(jumpnet, elsewhere):
     result = jumpnet("solve", WALL, "-o", "out")
     assert result.exit_code == 0, result.output
@@ -103,7 +120,7 @@ def test_not_converged_is_code_1(jumpnet, elsewhere):
         (("solve", "."), "cannot be read"),
         (("check", WALL, "--set", "film"), "NAME=NUMBER"),
         (("check", WALL, "--set", "filn=2"), "constants.filn is not in the file"),
-        (("solve", WALL, "-o", WALL), "cannot be written"),
+        (("solve", WALL, "-o", WALL), "not a directory"),
     ],
 )
 def test_bad_input_is_code_2_and_one_line(jumpnet, arguments, word):

@@ -15,7 +15,7 @@ from jumpnet.fe.meshing.proximity import narrow
 from jumpnet.fe.simplex import gauss
 from jumpnet.fe.small import determinant
 from jumpnet.fe.space import Space
-from jumpnet.judge.defects import Sources
+from jumpnet.judge.answers import Sources
 from jumpnet.judge.edges import singular_edges
 from jumpnet.judge.level import solved
 

@@ -84,9 +84,11 @@ def test_a_file_for_a_drawing_of_regions_over_one_another_and_for_a_noisy_image(
     labels[:, 14:], labels[10:20, 5:9] = 200, 90
     labels[3, 3], labels[25, 30] = 17, 255
     np.save(tmp_path / "rock.npy", labels)
+    np.save(tmp_path / "scan.npy", 900 + 5.0 * labels + np.random.default_rng(0).normal(0, 50, labels.shape))
     for data, names in {
         "slot.svg": ("steel", "liner", "copper", "hole", "ring"),
         "rock.npy": ("label 200", "label 0", "label 90"),
+        "scan.npy": ("label 1", "label 0"),
     }.items():
         ((path, content),) = started(str(tmp_path / data), tmp_path / "own.toml").items()
         path.write_bytes(content)
@@ -94,7 +96,8 @@ def test_a_file_for_a_drawing_of_regions_over_one_another_and_for_a_noisy_image(
             warnings.simplefilter("ignore", jn.JumpnetWarning)
             parts = jn.read_file(path).problem.partition
         assert parts.names == names
-    assert "17, 255" in (tmp_path / "own.toml").read_text()
+        assert data != "rock.npy" or "17, 255" in path.read_text()
+    assert "Otsu" in (tmp_path / "own.toml").read_text()
     with pytest.raises(jn.ProblemError, match="JPEG mixes neighbouring labels"):
         started(str(tmp_path / "x.jpg"), tmp_path / "own.toml")
 

@@ -43,6 +43,8 @@ WRONG = {  # what is replaced, by what, what the sentence says
         "times as large as the domain: are both in the same unit",
     ),
     "a line of one point": ("end = [1, 0]", "end = [-1, 0]", "begins and ends at [-1.0, 0.0]"),
+    "a word for a source": ('A = "k"', 'A = "k"\nheat = 5', "f = -q, where q is the heat released"),
+    "a word for a conductivity": ('A = "k"', 'conductivity = "k"', "A is meant, perhaps"),
     "a table for a list": ("[probes.middle]", '[jumps]\nbetween = ["disk", "plate"]\n[probes.middle]', "[[jumps]]"),
 }
 

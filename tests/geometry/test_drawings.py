@@ -9,7 +9,7 @@ from geometry_cases import SQUARE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jumpnet.errors import GeometryError
+from jumpnet.errors import GeometryError, JumpnetWarning
 from jumpnet.geometry import Ball, Box, Disk, Ellipsoid, Partition, Path, Polygon, shapes
 from jumpnet.geometry.data import files
 from jumpnet.geometry.data.svgpath import path_loops
@@ -127,6 +127,10 @@ def test_geojson(tmp_path):
         assert regions["lake"].volume == pytest.approx(15.0) and regions["7"].volume == pytest.approx(1.0)
         parts = Partition(Box((-1, -1), (9, 5)), list(regions.values()), ["land", *regions])
         assert parts.names == ("land", "lake", "7") and len(parts.holes(0)) == 3
+    borehole = {"type": "Feature", "id": "borehole", "geometry": {"type": "Point", "coordinates": [0, 0, 3]}}
+    with pytest.warns(JumpnetWarning, match=r"borehole \(Point\)' enclose no region"):
+        path.write_text(json.dumps(FEATURES | {"features": [borehole, *FEATURES["features"]]}))
+        assert list(shapes.from_geojson(path)) == ["lake", "7"]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +141,9 @@ def test_geojson(tmp_path):
         ('{"type": "FeatureCollection", "features": []}', "no polygon"),
         ('{"type": "Polygon", "coordinates": [[[0,0],[1,1],[1,0],[0,1],[0,0]]]}', "Self-intersection"),
         ('{"type": "Polygon", "coordinates": "everywhere"}', "not those of a polygon"),
-        ('{"type": "Feature", "geometry": {"type": "Point", "coordinates": [0, 0]}}', "only Polygon"),
+        ('{"type": "Feature", "geometry": {"type": "Point", "coordinates": [0, 0]}}', "no polygon"),
+        ('{"type": "GeometryCollection", "geometries": []}', "no polygon"),
+        ('{"type": "Feature", "geometry": {"type": ["Polygon"], "coordinates": []}}', "only Polygon"),
         ("[" * 100_000, "could not be read as GeoJSON"),
     ],
 )
@@ -183,6 +189,39 @@ def test_svg(tmp_path):
     np.testing.assert_allclose(down["box"].bounds, [[81, 42], [91, 47]], atol=1e-12)
 
 
+INKSCAPE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="-10 -20 100 100"
+                   xmlns:xlink="http://www.w3.org/1999/xlink">
+  <g style="display:none"><rect id="draft" width="3" height="3"/></g>
+  <circle id="gone" r="4" display="none"/>
+  <rect id="corner" x="-10" y="70" width="3" height="10" style="text-transform:none"/>
+  <rect id="pad" x="10" y="10" width="30" height="8" rx="2" ry="1"/>
+  <rect id="slot" x="0.1" y="0.1" width="0.3" height="0.7" rx="0.15"/>
+  <use id="copy" xlink:href="#pad" x="5" transform="translate(0 20) scale(2)"/>
+  <defs><g id="pair"><circle id="left" r="1"/><circle cx="9" r="1"/></g></defs><use href="#pair" id="twins" x="50"/>
+</svg>"""
+
+
+def test_svg_as_drawing_programs_write_it(tmp_path):
+    path = tmp_path / "drawing.svg"
+    path.write_text(INKSCAPE)
+    found = shapes.from_svg(path)
+    assert list(found) == ["corner", "pad", "slot", "copy", "twins", "twins (6)"]  # nothing that is hidden
+    np.testing.assert_allclose(found["corner"].bounds, [[0, 0], [3, 10]], atol=1e-12)  # of the page, not of its units
+    assert found["pad"].volume == pytest.approx(240 - (4 - np.pi) * 2, rel=1e-6)
+    assert found["slot"].volume == pytest.approx(0.3 * 0.4 + np.pi * 0.15**2, rel=1e-6)
+    np.testing.assert_allclose(found["copy"].bounds, [[40, 24], [100, 40]], atol=1e-12)
+    assert found["twins (6)"].center == pytest.approx((69.0, 80.0))
+    path.write_text('<svg height="1in"><rect y="90" width="3" height="6"/></svg>')
+    np.testing.assert_allclose(shapes.from_svg(path)["rect 1"].bounds, [[0, 0], [3, 6]], atol=1e-12)
+
+
+def test_svg_that_is_not_drawn_as_it_is_read(tmp_path):
+    path = tmp_path / "drawing.svg"
+    path.write_text('<svg><rect id="half" clip-path="url(#a)" width="3" height="3"/></svg>')
+    with pytest.warns(JumpnetWarning, match="only a part of 'half'"):
+        shapes.from_svg(path)
+
+
 @pytest.mark.parametrize(("large", "sweep"), [(0, 0), (0, 1), (1, 0), (1, 1)])
 def test_svg_arcs(large, sweep):
     shape = Path(path_loops(f"M 1 0 A 1 1 0 {large}{sweep}0 1 Z"))
@@ -205,6 +244,10 @@ def test_svg_arcs(large, sweep):
         ("<svg><path d='M 0 0 X 1'/></svg>", "unknown command"),
         ("<svg><path d='M 0 0 A 1 1 0 2 1 5 5'/></svg>", "fourth and the fifth"),
         ("<svg><circle r='1cm'/></svg>", "unit"),
+        ("<svg><use href='#a'/></svg>", "clone of what is not in the drawing"),
+        ("<svg><g id='g'><use href='#g'/></g></svg>", "more than 50000 elements"),
+        ("<svg><svg x='3'><circle r='1'/></svg></svg>", "coordinates of its own"),
+        ("<svg><circle r='1' style='transform: scale(2)'/></svg>", "coordinates of its own"),
         ("<svg><circle r='1' transform='explode(3)'/></svg>", "transform"),
         ("<svg><path d='M 0 0 L 1e999 1 1 0 Z'/></svg>", "finite"),
         ("\xff\xfe", "could not be read"),

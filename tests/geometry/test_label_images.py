@@ -11,6 +11,7 @@ import jumpnet as jn
 from jumpnet.errors import GeometryError, JumpnetWarning
 from jumpnet.fields import field_from_spec
 from jumpnet.geometry import Partition
+from jumpnet.geometry.data.labelimage import threshold_between
 from jumpnet.geometry.data.tracer import loops, trace
 
 
@@ -268,13 +269,49 @@ def test_broken_and_hostile_files_are_one_sentence(tmp_path):
         (np.eye(8, dtype=int), {"background": 9}, "none of the labels"),
         (np.eye(8, dtype=int), {"names": {3: "x"}}, "no label 3"),
         (np.eye(8, dtype=int), {"small": "drop"}, "small must be"),
-        (np.arange(2500).reshape(50, 50), {"small": "keep"}, "photograph"),
+        (np.arange(2500).reshape(50, 50), {"small": "keep"}, r"thresholds = \[128\]"),
         (np.arange(2500).reshape(50, 50), {"small": "merge"}, "nothing but"),
     ],
 )
 def test_wrong_labels_are_one_sentence(labels, options, says):
     with pytest.raises(GeometryError, match=says):
         Partition.from_labels(labels, **({"small": "keep"} | options))
+
+
+def noisy(n=60):
+    """A grey image of a disk, dark outside, with noise; and its labels."""
+    rows, columns = np.mgrid[0:n, 0:n]
+    inside = (rows - 0.45 * n) ** 2 + (columns - 0.55 * n) ** 2 < (0.3 * n) ** 2
+    return 900.0 + 800.0 * inside + np.random.default_rng(3).normal(0, 100, (n, n)), inside
+
+
+def test_grey_images_get_their_labels_by_thresholds(tmp_path):
+    greys, inside = noisy()
+    parts = Partition.from_labels(greys, thresholds=[1300.0])
+    assert parts.size == 2 and parts.measure(1) == pytest.approx(inside.sum(), rel=5e-3)
+    np.save(tmp_path / "greys.npy", greys)
+    assert threshold_between(tmp_path / "greys.npy") == pytest.approx(1300, abs=100)  # three deviations from both
+    np.save(tmp_path / "labels.npy", inside.astype(np.uint8))
+    assert threshold_between(tmp_path / "labels.npy") is None
+    with pytest.raises(GeometryError, match="must rise"):
+        Partition.from_labels(greys, thresholds=[5.0, 3.0])
+    with pytest.raises(GeometryError, match="not finite"):
+        Partition.from_labels(greys * np.nan, thresholds=[5.0])
+    with pytest.raises(GeometryError, match=r"thresholds = \[128\]"):
+        Partition.from_labels(greys)
+
+
+def test_channels_and_several_images_in_a_file_are_refused(tmp_path):
+    tifffile = pytest.importorskip("tifffile")
+    cells, path = four_labels(40).astype(np.uint8), tmp_path / "a.tif"
+    tifffile.imwrite(path, np.stack([cells] * 4), photometric="rgb", planarconfig="separate", extrasamples=[0])
+    with pytest.raises(GeometryError, match="several channels"):
+        Partition.from_labels(path)
+    with tifffile.TiffWriter(path) as writer:
+        writer.write(cells)
+        writer.write(cells[:20])
+    with pytest.raises(GeometryError, match="2 images of different sizes"):
+        Partition.from_labels(path)
 
 
 def test_a_solution_on_an_image_is_saved_and_loaded(tmp_path):

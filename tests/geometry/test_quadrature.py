@@ -80,3 +80,18 @@ def test_a_face_that_is_cut() -> None:
     )
     assert total(over_boundary(parts, "x3+", piece=2), one).value == pytest.approx(2.0, rel=1e-8)
     assert total(over_interface(parts, (0, 2)), one).value == pytest.approx(2 * 1.0 + 2 * 0.5, rel=1e-8)
+
+
+@pytest.mark.parametrize("power", [0.3, 0.5, 0.7])
+def test_singular_fluxes_at_a_corner_of_a_piece_are_known_as_well_as_they_say(power: float) -> None:
+    """r^(a - 1) along two sides of a square, over a whole closed curve."""
+    corners = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
+    parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Polygon(corners.tolist())])
+
+    def density(x, normals):  # type: ignore[no-untyped-def]
+        return np.where(np.abs(x - 0.5).min(axis=1) < 1e-12, np.linalg.norm(x - 0.5, axis=1) ** (power - 1), 0.0)
+
+    found = total(over_interface(parts, (0, 1)), density)
+    error = abs(found.value - 2 / power)
+    assert error < 3e-3
+    assert error < found.error

@@ -68,6 +68,23 @@ def test_an_output_that_is_full_and_one_of_few_characters() -> None:
     assert ended.returncode == 0 and "Exit codes" in ended.stdout
 
 
+@pytest.mark.skipif(os.name != "posix", reason="shells of Unix")
+def test_outputs_that_are_closed(tmp_path: Path) -> None:
+    """Nothing is said, but the exit code is right, and files are not written to by who prints."""
+    shell = f"exec {sys.executable} -m jumpnet check {{}} >&- 2>&-"
+    assert subprocess.run(["sh", "-c", shell.format(FILE)], check=False).returncode == 0
+    assert subprocess.run(["sh", "-c", shell.format("nothing.toml")], check=False).returncode == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files that are not UTF-8")
+def test_a_name_that_is_no_text(tmp_path: Path) -> None:
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/a\xff")
+    Path(f"{name}.toml").write_bytes((ROOT / "examples" / "wall.toml").read_bytes())
+    ended = run("-q", "solve", f"{name}.toml", "-o", name, errors="surrogateescape")
+    assert ended.returncode == 0, ended.stderr
+    assert len(list(Path(name).iterdir())) == 8
+
+
 def test_a_reader_that_goes_away() -> None:
     reader, writer = os.pipe()
     os.close(reader)

@@ -98,6 +98,11 @@ def test_each_boundary_part_has_its_own_condition():
         np.testing.assert_array_equal(found[2], np.broadcast_to(g, 30))
 
 
+def test_the_rest_of_the_boundary_is_what_is_not_named():
+    problem = Problem(PARTS, boundary={"rest": Neumann(), "left": Dirichlet(1.0)})
+    assert [condition.kind for condition in problem.boundary.values()] == ["dirichlet"] + 3 * ["neumann"]
+
+
 def test_jumps_per_interface_default_to_zero():
     problem = Problem(TWO, jumps={(0, 2): Jump(v="x1", w=1.0)})
     assert set(problem.jumps) == {(0, 1), (0, 2)}

@@ -57,6 +57,7 @@ WRONG = {  # kind: (what is stated, a word that the sentence must contain)
     "constant with a built-in name": (lambda: Problem(PARTS, constants={"x1": 2.0}), "x1"),
     "constant not finite": (lambda: Problem(PARTS, constants={"k": np.inf}), "inf"),
     "constants not a mapping": (lambda: Problem(PARTS, constants=[("k", 1.0)]), "constants"),
+    "rest of the boundary is no condition": (lambda: Problem(PARTS, boundary={"rest": 0.0}), "Convection(h, ambient)"),
     "boundary is a number": (lambda: Problem(PARTS, boundary=0.0), "0.0"),
     "boundary is a formula": (lambda: Problem(PARTS, boundary="x1"), "x1"),
     "boundary is a list": (lambda: Problem(PARTS, boundary=[Dirichlet()] * 4), "Dirichlet"),

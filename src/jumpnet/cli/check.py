@@ -1,9 +1,10 @@
 """`jumpnet check`: what was understood of a problem file."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
-from jumpnet.cli.session import SOLVED, Session
+from jumpnet.cli.session import SOLVED, Session, check_spared
 from jumpnet.errors import ProblemError
 from jumpnet.guard.budget import Budget, bounded
 from jumpnet.guard.text import one_line
@@ -47,10 +48,9 @@ def run(
     read = read_file(file, constants_of(settings), allow=allow, budget=budget)
     found = bounded(budget, lambda: explained(read))
     if picture is not None:
-        from pathlib import Path
-
         from jumpnet.reporting import plot_domain
 
+        check_spared({Path(file), *read.data}, [Path(picture)])
         plot_domain(read.problem, picture, title=read.title)
         session.keep(Path(picture))
     if as_json:

@@ -9,7 +9,7 @@ import shlex
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,7 +48,16 @@ def console(stderr: bool = False) -> Console:
 
 
 def robust_streams() -> None:
-    """Characters that the output cannot have are written as escapes."""
+    """Characters that the output cannot have are written as escapes; a closed output goes nowhere.
+
+    Files would otherwise be opened under the numbers of the closed streams, and libraries print into them.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        continue
+    os.close(number)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, io.StringIO())
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -99,7 +108,7 @@ class Session:
         """Write a file and remember it."""
         from jumpnet.reporting.figures.canvas import write_file
 
-        write_file(path, text.encode())
+        write_file(path, text.encode(errors="backslashreplace"))
         self.keep(path)
 
     def say_written(self) -> None:
@@ -190,10 +199,20 @@ def output_directory(path: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         check_writable(folder / "any")
+    except FileExistsError:
+        raise SolutionError(f"{path!r} is a file or a broken link, not a directory; give another one.") from None
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
         raise SolutionError(f"the directory {path!r} cannot be written to ({reason}); give another one.") from None
     return folder
+
+
+def check_spared(read: Iterable[Path], written: Iterable[Path]) -> None:
+    """Refuse to write over what was read: the picture of `scan.toml` has the name of its image, perhaps."""
+    sources = {path.resolve() for path in read}
+    for path in written:
+        if path.resolve() in sources:
+            raise SolutionError(f"{str(path)!r} is read, and would be written over; give another name or directory.")
 
 
 def exit_code(*statuses: "Status") -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jumpnet.cli.check import constants_of
-from jumpnet.cli.session import INTERRUPTED, Session, exit_code, output_directory
+from jumpnet.cli.session import INTERRUPTED, Session, check_spared, exit_code, output_directory
 from jumpnet.guard import interrupts
 from jumpnet.guard.budget import Budget
 
@@ -33,6 +33,8 @@ def run(
 
         read = read_file(file, constants_of(settings), allow=allow, budget=budget).with_settings(**options)
     folder = None if output is None else output_directory(output)
+    if folder is not None:
+        check_spared(read.data, [folder / f"{read.name}.png", folder / "domain.png"])
     with half_resolution(read) as coarse:
         with spoken("command"), interrupts.caught():
             solution = read.solve(progress=not session.quiet)  # a bar for each way that is tried

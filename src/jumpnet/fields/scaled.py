@@ -20,9 +20,6 @@ class ScaledValues(Values):
     def value(self, x: Array) -> Array:
         return self.factor * self.function.value(x)
 
-    def spec(self) -> None:
-        return None
-
 
 @dataclass(frozen=True)
 class ScaledField(Field):
@@ -39,9 +36,6 @@ class ScaledField(Field):
 
     def hessian(self, x: Array) -> Array:
         return self.factor * self.field.hessian(x)
-
-    def spec(self) -> None:
-        return None
 
 
 @dataclass(frozen=True)
@@ -64,9 +58,6 @@ class ScaledTensor(TensorField):
     @property
     def is_constant(self) -> bool:
         return self.matrix.is_constant
-
-    def spec(self) -> None:
-        return None
 
 
 def scaled_values(function: Values, factor: float) -> Values:

@@ -29,14 +29,13 @@ from jumpnet.geometry import Box, Interval, Partition
 from jumpnet.geometry.partition.parts import BoundaryPart, boundary_parts
 from jumpnet.problem import Data, Dirichlet, Jump, Neumann, Periodic, PointSource, Problem, Robin, manufactured
 from jumpnet.problem.conditions import Condition
+from jumpnet.problem.inputs import REST
 from jumpnet.solution import Solution
 from jumpnet.solution.effective import EffectiveTensor
 from jumpnet.studies import NonlinearProblem, effective_tensor
 
 MOST_SHOWN = 40
 """Labels that a message lists."""
-REST = "rest"
-"""The name for all boundary parts without a condition of their own."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +92,7 @@ class Builder:
                 small=image.small,
                 smallest=image.smallest,
                 smooth=image.smooth,
+                thresholds=None if image.thresholds is None else scope.vector(image.thresholds, "image.thresholds"),
             )
             unnamed = [name for name in partition.names if name not in labels.values()]
             if background is None and unnamed[:1] == [partition.names[0]]:

@@ -34,6 +34,18 @@ WANTED = {
 }
 
 
+# What the quantities of the equation are called elsewhere, and the keys that hold them.
+MEANT = {
+    **dict.fromkeys(
+        ("heat", "source", "q", "power"), ("f", "f = -q, where q is the heat released in a unit of volume")
+    ),
+    **dict.fromkeys(("k", "conductivity", "lambda", "kappa", "permittivity"), ("A", "A")),
+    **dict.fromkeys(("value", "temperature", "T", "u", "flux"), ("g", "g")),
+    **dict.fromkeys(("resistance", "contact"), ("R", "R")),
+    **dict.fromkeys(("absorption", "reaction"), ("lam", "lam")),
+}
+
+
 def explained(problem: ValidationError, document: dict[str, Any]) -> ProblemError:
     """The first thing wrong; a key that nobody knows comes first, as it is often why another one is missing."""
     errors = problem.errors(include_url=False)
@@ -47,6 +59,9 @@ def _sentence(error: ErrorDetails, document: dict[str, Any]) -> str:
         return f"{key} is missing; add it{_described(error['loc'])}."
     if kind == "extra_forbidden":
         known = _known_keys(error["loc"][:-1])
+        meant, written = MEANT.get(str(error["loc"][-1]), ("", ""))
+        if meant in known:
+            return f"{key} is not a key of problem files; {written} is meant, perhaps."
         return f"{key} is not a key of problem files; {suggestion(str(error['loc'][-1]), known, 'keys here')}"
     if kind == "union_tag_not_found":
         return f"{key} has no kind; add kind = ..., one of {', '.join(_kinds(error['loc']))}."

@@ -150,7 +150,7 @@ def write(
     """Writes all files but the solution itself; `keep` is called with each that was written."""
 
     def text(name: str, content: str) -> None:
-        write_file(folder / name, content.encode())
+        write_file(folder / name, content.encode(errors="backslashreplace"))
         keep(folder / name)
 
     text("report.txt", described(read, solution, found) + "\n")

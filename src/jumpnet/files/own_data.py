@@ -97,7 +97,8 @@ def _covered(shapes: dict[str, Shape]) -> dict[str, str]:
 
 
 def _image(data: Path) -> list[str]:
-    labels = labelimage.read_labels(data)
+    threshold = labelimage.threshold_between(data)
+    labels = labelimage.read_labels(data, None if threshold is None else [threshold])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", JumpnetWarning)  # the file says it
         cells = labelimage.read_cells(
@@ -113,6 +114,10 @@ def _image(data: Path) -> list[str]:
         f"[image]                         # {sizes} {'pixels' if cells.pieces.ndim == 2 else 'voxels'}\n"
         f"file = {_quoted(data.name)}\npixel = 1.0                     # its size, in your unit of length"
     )
+    if threshold is not None:
+        image += (
+            f"\nthresholds = [{threshold:g}]           # it is a grey image: label 0 below, 1 above (by Otsu's method)"
+        )
     specks = sorted({int(v) for v in np.unique(labels)} - set(values))
     if specks:
         listed = ", ".join(map(str, specks[:10])) + (" ..." if len(specks) > 10 else "")

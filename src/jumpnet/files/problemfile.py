@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,6 +101,11 @@ class ProblemFile:
             assert on_the_way is not None
             start = solve_nonlinear(on_the_way, start=start, **(options | {"tol": ON_THE_WAY, "verify": False}))
         return solve_nonlinear(problem, start=start, progress=progress, **options)
+
+    @property
+    def data(self) -> set[Path]:
+        """The drawings, images and meshes that it was read from."""
+        return {self.builder.scope.beside(name, "file") for name in _files(self.file.model_dump())}
 
     def with_settings(self, **settings: Any) -> ProblemFile:
         """The same file with other entries in its table [solve], such as tol; None leaves one as it is."""
@@ -220,3 +226,12 @@ def _once(problem: Problem) -> dict[str, Any]:
         return {}
     lower, upper = problem.partition.bounds
     return {"method": FEM(order=3, size=float(np.max(upper - lower)) / 12)}
+
+
+def _files(tables: Any) -> Iterator[str]:
+    """The entries `file` of tables within tables."""
+    entries = tables.items() if isinstance(tables, dict) else enumerate(tables) if isinstance(tables, list) else ()
+    for key, entry in entries:
+        if key == "file" and isinstance(entry, str):
+            yield entry
+        yield from _files(entry)

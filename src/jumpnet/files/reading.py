@@ -73,7 +73,7 @@ def _check_document(document: dict[str, Any]) -> None:
 def read_text(path: str | PathLike[str]) -> str:
     """The text of a file; nothing but a regular file is opened."""
     try:
-        return read_bytes(path, LARGEST_FILE).decode("utf-8")
+        return read_bytes(path, LARGEST_FILE).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ProblemError(f"{str(path)!r} is not a text file (UTF-8); give a problem file in TOML.") from None
     except FileNotFoundError:

@@ -174,6 +174,9 @@ class ImageEntry(Entry):
     pixel: Number | Vector = Field(default=1.0, description="the size of a pixel or voxel")
     origin: Vector | None = Field(default=None, description="the lower corner, by default 0")
     order: Literal["image", "xyz"] = "image"
+    thresholds: Vector | None = Field(
+        default=None, description="of a grey image: label 0 below the first value, 1 up to the second, and so on"
+    )
     small: Literal["merge", "keep", "error"] = "merge"
     smallest: int | None = Field(default=None, ge=0, le=10**6, description="regions of fewer pixels are small")
     smooth: bool = True

@@ -16,7 +16,7 @@ from jumpnet.fe.small import determinant
 from jumpnet.fe.space import Space
 from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.guard.memory import too_much
-from jumpnet.judge.defects import Answer, Elements, Smooth, Sources
+from jumpnet.judge.answers import Answer, Elements, Smooth, Sources
 from jumpnet.judge.edges import singular_edges
 from jumpnet.judge.finding import Finding
 from jumpnet.judge.level import Level, solved

@@ -17,178 +17,24 @@ F of A grad u_h along the surface, this adds -int z (F . grad t + (f + lam u_h) 
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from jumpnet.errors import GeometryError
 from jumpnet.fe.assembly import PENALTY, Contact, Outer, Volume
-from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh, on_faces
 from jumpnet.fe.meshing.fitted import projected
-from jumpnet.fe.simplex import face_points, gauss
-from jumpnet.fe.small import solved
+from jumpnet.fe.simplex import gauss
 from jumpnet.geometry import Shape
-from jumpnet.judge.cuts import CutDefects, cut_defects
-from jumpnet.problem import Problem, Supplement
-from jumpnet.problem.ambient import ambient
-from jumpnet.solution import Solution
+from jumpnet.judge.answers import Answer, Elements
+from jumpnet.judge.coefficients import coefficients
+from jumpnet.problem import Problem
 
-# Batches of points are padded to a multiple of this for networks, inside elements and on faces.
-WHOLE, FACES = 8192, 2048
 # Faces closer than this to the exact surface, relative to their element, count as exact.
 ON = 1e-10
 
 Array = Float[np.ndarray, "..."]
-
-
-class Answer(Protocol):
-    """An answer to be judged: its residual inside elements, and its values and gradients on faces."""
-
-    weak: ClassVar[bool]
-    """Whether its residual is taken in weak form."""
-
-    def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
-        """The strong residual (m, q) and an empty array; of a weak answer, values (m, q) and gradients (m, q, d)."""
-        ...
-
-    def value(self, mesh: Mesh, xi: Array) -> Array:
-        """Values (m, q) in elements."""
-        ...
-
-    def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
-        """Values (f, q) and gradients (f, q, d) at points x near those of faces, seen from an element."""
-        ...
-
-    def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
-        """Defects inside pieces, where cells meet."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class Smooth:
-    """An answer in closed form, with second derivatives: a network or a basis expansion."""
-
-    solution: Solution
-    weak: ClassVar[bool] = False
-
-    def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
-        shape, d = pde.x.shape[:2], mesh.dim
-        piece = np.repeat(mesh.piece, shape[1]).astype(np.int32)
-        parts = pde.x.reshape(-1, d), piece, -pde.lam.ravel(), pde.divergence.reshape(-1, d), pde.A.reshape(-1, d, d)
-        left = self.solution._functional(*self._padded(WHOLE, *parts))[: len(piece)]
-        return left.reshape(shape) - pde.f, np.zeros(0)
-
-    def _padded(self, size: int, *parts: Array) -> tuple[Array, ...]:
-        """Points padded for networks to a multiple of `size`, as code is compiled for each size of a batch."""
-        count = len(parts[0])
-        if self.solution.network.expansion is not None:
-            return parts
-        taken = np.minimum(np.arange(-(-count // size) * size), count - 1)
-        return tuple(part[taken] for part in parts)
-
-    def _sampled(self, x: Array, piece: Array) -> tuple[Array, Array]:
-        """Values and gradients at points."""
-        count = len(x)
-        x, piece = self._padded(FACES, x, piece)
-        return self.solution(x, piece)[:count], self.solution.grad(x, piece)[:count]
-
-    def value(self, mesh: Mesh, xi: Array) -> Array:
-        x = mesh.points(xi)
-        flat, piece = self._padded(FACES, x.reshape(-1, mesh.dim), np.repeat(mesh.piece, len(xi)))
-        return self.solution(flat, piece)[: x.shape[0] * x.shape[1]].reshape(x.shape[:2])
-
-    def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
-        value, gradient = self._sampled(x.reshape(-1, mesh.dim), np.repeat(mesh.piece[element], x.shape[1]))
-        return value.reshape(x.shape[:2]), gradient.reshape(x.shape)
-
-    def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
-        return cut_defects(self.solution, problem, float(np.median(mesh.size)) / 2)
-
-
-@dataclass(frozen=True, eq=False)
-class Sources:
-    """A constant and the fields of point sources in their pieces; its error is the rest of the solution."""
-
-    fields: Supplement
-    weak: ClassVar[bool] = False
-
-    @staticmethod
-    def of(problem: Problem) -> "Sources":
-        """The fields of a problem's sources, and the constant that dwarfs the rest; else the function that is zero."""
-        return Sources(Supplement(ambient(problem), problem.sources))
-
-    def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
-        # div(A grad u) is zero: the pieces of sources have a constant A.
-        return -pde.lam * self.value(mesh, xi) - pde.f, np.zeros(0)
-
-    def value(self, mesh: Mesh, xi: Array) -> Array:
-        if not self.fields.given:
-            return np.zeros((len(mesh), len(xi)))
-        x = mesh.points(xi)
-        return self.fields.functional(_flat(x), np.repeat(mesh.piece, len(xi)), 1.0, 0.0).reshape(x.shape[:2])
-
-    def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
-        if not self.fields.given:
-            return np.zeros(x.shape[:2]), np.zeros(x.shape)
-        flat, piece = _flat(x), np.repeat(mesh.piece[element], x.shape[1])
-        value = self.fields.functional(flat, piece, 1.0, 0.0)
-        slope = [self.fields.functional(flat, piece, 0.0, along) for along in np.eye(mesh.dim)]
-        return value.reshape(x.shape[:2]), np.stack(slope, axis=1).reshape(x.shape)
-
-    def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
-        return None
-
-
-@dataclass(frozen=True, eq=False)
-class Elements:
-    """An answer of finite elements on the judge's mesh, plus the fields of point sources `beside` it.
-
-    Equations of the elements are taken in their weak form, those of the sources in their strong one.
-    """
-
-    field: Field
-    beside: Sources | None = None
-    weak: ClassVar[bool] = True
-
-    def inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> tuple[Array, Array]:
-        return self.at(mesh, xi)
-
-    def strong_inside(self, mesh: Mesh, xi: Array, pde: "Coefficients") -> Array:
-        """The residual of the part whose equations are taken in their strong form."""
-        return -pde.f if self.beside is None else self.beside.inside(mesh, xi, pde)[0]
-
-    def at(self, mesh: Mesh, xi: Array) -> tuple[Array, Array]:
-        """Values and gradients at reference points of all elements."""
-        return self._at(mesh, xi, np.arange(len(mesh)))
-
-    def value(self, mesh: Mesh, xi: Array) -> Array:
-        return self.field.values @ self.field.basis.value(xi).T
-
-    def on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
-        value, gradient = np.empty(x.shape[:2]), np.empty(x.shape)
-        for k in np.unique(local):
-            mine, xi = local == k, face_points(mesh.dim, int(k), count)[0]
-            value[mine], gradient[mine] = self._at(mesh, xi, element[mine])
-            value[mine] += np.sum((x[mine] - mesh.points(xi, element[mine])) * gradient[mine], axis=2)
-        more, slope = self.strong_on_face(mesh, element, local, x, count)
-        return value + more, gradient + slope
-
-    def strong_on_face(self, mesh: Mesh, element: Array, local: Array, x: Array, count: int) -> tuple[Array, Array]:
-        """The part of the values and gradients whose equations are taken in their strong form."""
-        if self.beside is None:
-            return np.zeros(x.shape[:2]), np.zeros(x.shape)
-        return self.beside.on_face(mesh, element, local, x, count)
-
-    def cuts(self, problem: Problem, mesh: Mesh) -> CutDefects | None:
-        return None
-
-    def _at(self, mesh: Mesh, xi: Array, element: Array) -> tuple[Array, Array]:
-        values, basis = self.field.values[element], self.field.basis
-        slope = np.einsum("qkj,mk->mqj", basis.gradient(xi), values, optimize=True)
-        J = mesh.jacobians(xi, element)
-        return values @ basis.value(xi).T, solved(np.swapaxes(J, 2, 3), slope)
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,40 +100,6 @@ def on_surfaces(
     return _contact(problem, mesh, count, answer), _outer(problem, mesh, count, answer)
 
 
-@dataclass(frozen=True, eq=False)
-class Coefficients:
-    """Points of elements, and the equation there."""
-
-    x: Float[np.ndarray, "m q d"]
-    A: Float[np.ndarray, "m q d d"]
-    divergence: Float[np.ndarray, "m q d"]
-    lam: Float[np.ndarray, "m q"]
-    f: Float[np.ndarray, "m q"]
-
-
-def coefficients(problem: Problem, mesh: Mesh, xi: Array) -> Coefficients:
-    """The equation at reference points of all elements."""
-    x = mesh.points(xi)
-    m, q, d = x.shape
-    if all(map(problem.constant_in, np.unique(mesh.piece).tolist())):
-        return _constants(problem, mesh, x)
-    found = Coefficients(x, np.empty((m, q, d, d)), np.empty((m, q, d)), np.empty((m, q)), np.empty((m, q)))
-    for l in np.unique(mesh.piece).tolist():
-        mine = mesh.piece == l
-        given = problem.pde(l, x[mine].reshape(-1, d))
-        for part, values in zip((found.A, found.divergence, found.lam, found.f), given, strict=True):
-            part[mine] = values.reshape(-1, *part.shape[1:])
-    return found
-
-
-def _constants(problem: Problem, mesh: Mesh, x: Array) -> Coefficients:
-    """Coefficients that are constant in each piece: one value per element, without memory for each point."""
-    given = [problem.pde(l, x[:1, 0]) for l in range(problem.partition.size)]
-    parts = (np.concatenate(of_pieces)[mesh.piece][:, None] for of_pieces in zip(*given, strict=True))
-    A, divergence, lam, f = (np.broadcast_to(p, (*x.shape[:2], *p.shape[2:])) for p in parts)
-    return Coefficients(x, A, divergence, lam, f)
-
-
 def _volume(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Volume, Array]:
     xi = gauss(mesh.dim, count)[0]
     pde = coefficients(problem, mesh, xi)
@@ -337,13 +149,46 @@ def _continued(
     return -distance * source, -distance[..., None] * along
 
 
-def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Contact, OnInterfaces]:
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """Faces on interfaces as elements of one side have them, and their points on the exact surface."""
+
+    mesh: Mesh
+    element: Int[np.ndarray, " faces"]
+    local: Int[np.ndarray, " faces"]
+    x: Float[np.ndarray, "faces q d"]
+
+    @property
+    def piece(self) -> Int[np.ndarray, " faces"]:
+        """The pieces that see them."""
+        return self.mesh.piece[self.element]
+
+
+@dataclass(frozen=True, eq=False)
+class _Interfaces:
+    """Interfaces from the sides of the lower and the higher pieces, and the data of their conditions.
+
+    `normal` points from the higher to the lower piece, and `distance` along it from the faces to the exact surface.
+    """
+
+    a: _Side
+    b: _Side
+    normal: Array
+    size: Array
+    distance: Array
+    v: Array
+    w: Array
+    R: Array
+
+
+def _interfaces(problem: Problem, mesh: Mesh, count: int) -> _Interfaces:
+    """The faces on interfaces, their points moved to the exact surfaces, and the data there."""
     faces = mesh.interfaces
     (a, b), (ka, kb) = faces.element.T, faces.local.T
     first, second = on_faces(mesh, a, ka, count), on_faces(mesh, b, kb, count)
     low, high = mesh.piece[a], mesh.piece[b]
     size = np.minimum(mesh.size[a], mesh.size[b])[:, None]
-    here, xa, xb, n = first.x, first.x.copy(), second.x.copy(), -first.normal
+    xa, xb, n = first.x.copy(), second.x.copy(), -first.normal
     v, w, R = (np.zeros(xa.shape[:2]) for _ in range(3))
     across = np.abs(first.x - second.x).max(axis=(1, 2), initial=0.0) > 1e-6 * problem.partition.domain.size
     for pair in np.unique(np.stack([low, high], axis=1)[~across], axis=0).tolist():
@@ -358,38 +203,58 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
         R[mine] = problem.resistance((pair[0], pair[1]), at).reshape(shape)
     if across.any():
         v[across] = _periodic(problem, mesh, xa[across], xb[across], n[across], low[across], high[across])
-    (ua, ga), (ub, gb) = answer.on_face(mesh, a, ka, xa, count), answer.on_face(mesh, b, kb, xb, count)
-    Aa, Ab = _flux(problem, low, xa, n), _flux(problem, high, xb, n)
-    ka_, kb_ = np.sum(Aa * n, axis=2), np.sum(Ab * n, axis=2)  # conductivities along n
-    flux_a, flux_b = _flux(problem, low, xa, ga), _flux(problem, high, xb, gb)
+    distance = np.sum((xa - first.x) * n, axis=2)
+    return _Interfaces(_Side(mesh, a, ka, xa), _Side(mesh, b, kb, xb), n, size, distance, v, w, R)
+
+
+def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Contact, OnInterfaces]:
+    """The conditions on interfaces for e, and the defects; k is the conductivity along n, q the flux of u_h."""
+    on = _interfaces(problem, mesh, count)
+    a, b, n, v, w, R = on.a, on.b, on.normal, on.v, on.w, on.R
+    (ua, ga), (ub, gb) = (answer.on_face(mesh, side.element, side.local, side.x, count) for side in (a, b))
+    ka, kb = (np.sum(_flux(problem, side.piece, side.x, n) * n, axis=2) for side in (a, b))
+    flux_a, flux_b = _flux(problem, a.piece, a.x, ga), _flux(problem, b.piece, b.x, gb)
     qa, qb = np.sum(flux_a * n, axis=2), np.sum(flux_b * n, axis=2)
-    to_a = (ka_ >= kb_).astype(float)
+    to_a = (ka >= kb).astype(float)
     jump, flux = v - (ua - ub) + R * (qa + qb) / 2, w - (qa - qb)
-    s = 1.0 / np.maximum(R, size / (PENALTY * np.minimum(ka_, kb_)))
+    s = 1.0 / np.maximum(R, on.size / (PENALTY * np.minimum(ka, kb)))
     # m, the flux of the side that conducts worse, is known + s ([e] - wanted).
     known, rest = (np.where(to_a > 0, qb, qa), w) if answer.weak else (np.zeros_like(w), flux)
     wanted = (v - (ua - ub) if answer.weak else jump) + R * (known + (to_a - 0.5) * rest)
     contact = Contact(s, s * wanted - known - to_a * rest, -s * wanted + known - (1 - to_a) * rest)
-    distance = np.sum((xa - here) * n, axis=2)
     if isinstance(answer, Elements):
-        strong_a = _flux(problem, low, xa, answer.strong_on_face(mesh, a, ka, xa, count)[1])
-        strong_b = _flux(problem, high, xb, answer.strong_on_face(mesh, b, kb, xb, count)[1])
-        of_a, of_b = np.sum(strong_a * n, axis=2), np.sum(strong_b * n, axis=2)
-        contact = Contact(s, contact.first + of_a, contact.second - of_b)
-        if np.any(np.abs(distance) > ON * size):
-            (more_a, along_a), (more_b, along_b) = (
-                _continued(problem, low, xa, n, -distance, ua, flux_a - strong_a),
-                _continued(problem, high, xb, n, distance, ub, flux_b - strong_b),
-            )
-            contact = Contact(s, contact.first + more_a, contact.second + more_b, (along_a, along_b))
+        contact = _of_elements(problem, count, answer, on, contact, (ua, ub), (flux_a, flux_b))
     # The flux of e is that of u minus that of u_h.
     qa, qb = (qa, qb) if answer.weak else (0.0, 0.0)
     first, second = known + to_a * rest - qa - s * wanted, known - (1 - to_a) * rest - qb - s * wanted
     magnitude = max(float(np.abs(part).max(initial=0.0)) for part in (v, ua, ub, jump - v + (ua - ub)))
-    distance = distance if answer.weak else np.zeros_like(distance)
-    missed = distance**2 / size * np.sum(n * (ga - gb), axis=2)
+    distance = on.distance if answer.weak else np.zeros_like(on.distance)
+    missed = distance**2 / on.size * np.sum(n * (ga - gb), axis=2)
     swept = distance[..., None] * (flux_b - flux_a)
-    return contact, OnInterfaces(jump, flux / np.maximum(ka_, kb_), first, second, magnitude, missed, swept)
+    return contact, OnInterfaces(jump, flux / np.maximum(ka, kb), first, second, magnitude, missed, swept)
+
+
+def _of_elements(
+    problem: Problem,
+    count: int,
+    answer: Elements,
+    on: _Interfaces,
+    contact: Contact,
+    values: tuple[Array, Array],
+    fluxes: tuple[Array, Array],
+) -> Contact:
+    """The conditions for weak residuals: with the fluxes of the strong part, and continued to the exact surface."""
+    a, b, n = on.a, on.b, on.normal
+    strong_a, strong_b = (
+        _flux(problem, s.piece, s.x, answer.strong_on_face(s.mesh, s.element, s.local, s.x, count)[1]) for s in (a, b)
+    )
+    of_a, of_b = np.sum(strong_a * n, axis=2), np.sum(strong_b * n, axis=2)
+    contact = Contact(contact.stiffness, contact.first + of_a, contact.second - of_b)
+    if not np.any(np.abs(on.distance) > ON * on.size):
+        return contact
+    more_a, along_a = _continued(problem, a.piece, a.x, n, -on.distance, values[0], fluxes[0] - strong_a)
+    more_b, along_b = _continued(problem, b.piece, b.x, n, on.distance, values[1], fluxes[1] - strong_b)
+    return Contact(contact.stiffness, contact.first + more_a, contact.second + more_b, (along_a, along_b))
 
 
 def _on_exact(

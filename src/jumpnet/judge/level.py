@@ -15,8 +15,10 @@ from jumpnet.fe.mesh import Faces, on_faces
 from jumpnet.fe.simplex import dubiner, face_points, gauss
 from jumpnet.fe.small import determinant, inverse, least_eigenvalue
 from jumpnet.fe.space import Space
+from jumpnet.judge.answers import Answer, Elements, Sources
+from jumpnet.judge.coefficients import coefficients
 from jumpnet.judge.cuts import CutDefects
-from jumpnet.judge.defects import Answer, Defects, Elements, Sources, coefficients, defects, drift, on_surfaces
+from jumpnet.judge.defects import Defects, defects, drift, on_surfaces
 from jumpnet.problem import Problem
 
 MORE = 2  # further Gauss points in each direction, at which defects outside the space are measured

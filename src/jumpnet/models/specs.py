@@ -97,14 +97,19 @@ class ScalarEncoding:
 
 
 @dataclass(frozen=True)
-class OneHot:
-    """One shallow network whose label is the unit vector of the cell."""
+class _OneLayer:
+    """Networks of one layer without further settings."""
 
     neurons: int = 50
     activation: str = "sigmoid"
 
     def __post_init__(self) -> None:
         _check(self.neurons, self.activation)
+
+
+@dataclass(frozen=True)
+class OneHot(_OneLayer):
+    """One shallow network whose label is the unit vector of the cell."""
 
     def network(self, inputs: int, cells: int) -> Network:
         """The network on a number of coordinates and cells."""
@@ -112,14 +117,8 @@ class OneHot:
 
 
 @dataclass(frozen=True)
-class Unlabelled:
+class Unlabelled(_OneLayer):
     """One smooth shallow network that is not told the piece, and so cannot jump: what a plain PINN does."""
-
-    neurons: int = 50
-    activation: str = "sigmoid"
-
-    def __post_init__(self) -> None:
-        _check(self.neurons, self.activation)
 
     def network(self, inputs: int, cells: int) -> Network:
         """The network on a number of coordinates."""
@@ -127,14 +126,8 @@ class Unlabelled:
 
 
 @dataclass(frozen=True)
-class Separate:
+class Separate(_OneLayer):
     """A shallow network of its own for each cell, coupled only at the interfaces."""
-
-    neurons: int = 50
-    activation: str = "sigmoid"
-
-    def __post_init__(self) -> None:
-        _check(self.neurons, self.activation)
 
     def network(self, inputs: int, cells: int) -> Network:
         """The networks on a number of coordinates and cells."""

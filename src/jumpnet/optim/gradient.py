@@ -69,7 +69,13 @@ def _chunk(method: "_FirstOrder", objective, data, theta: Array, inner: Any, cou
 class _FirstOrder:
     """What Adam and L-BFGS share: chunks of compiled steps."""
 
+    steps: int
+    tol: float
+    time_limit: float | None
     stop: Stop
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stop", Stop(self.tol, self.steps, self.time_limit))
 
     def _transform(self) -> "GradientTransformationExtraArgs":
         raise AssertionError("final classes say which transformation they use")
@@ -111,9 +117,6 @@ class Adam(_FirstOrder):
     time_limit: float | None = None
     stop: Stop = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "stop", Stop(self.tol, self.steps, self.time_limit))
-
     def _transform(self) -> "GradientTransformationExtraArgs":
         import optax
 
@@ -137,9 +140,6 @@ class LBFGS(_FirstOrder):
     tol: float = 1e-15
     time_limit: float | None = None
     stop: Stop = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "stop", Stop(self.tol, self.steps, self.time_limit))
 
     def _transform(self) -> "GradientTransformationExtraArgs":
         import optax

@@ -173,9 +173,9 @@ class BoundaryData(ABC):
     def value(self, x: Array, normals: Array, labels: Labels) -> Array:
         """g (n,) at boundary points with outward normals and the pieces that they bound."""
 
-    @abstractmethod
     def spec(self) -> dict[str, Any] | None:
         """A JSON-able description, None if there is none."""
+        return None
 
 
 class JumpData(ABC):
@@ -185,9 +185,9 @@ class JumpData(ABC):
     def value(self, x: Array, normals: Array) -> Array:
         """v or w (n,) at interface points with normals from b to a."""
 
-    @abstractmethod
     def spec(self) -> dict[str, Any] | None:
         """A JSON-able description, None if there is none."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -212,9 +212,6 @@ class Exchanged(BoundaryData):
 
     def value(self, x: Array, normals: Array, labels: Labels) -> Array:
         return self.h.value(x) * self.ambient.value(x)
-
-    def spec(self) -> dict[str, Any] | None:
-        return None
 
 
 @dataclass(frozen=True)
@@ -261,8 +258,8 @@ def boundary_condition(condition: Any, dim: int, part: str, constants: Mapping[s
         )
     if not isinstance(condition, Condition):
         raise ProblemError(
-            f"boundary[{part!r}] is {shorten(condition)}; Dirichlet(g), Neumann(g), Robin(alpha, g) or Periodic(v) is "
-            "wanted."
+            f"boundary[{part!r}] is {shorten(condition)}; Dirichlet(g), Neumann(g), Robin(alpha, g), Convection(h, "
+            "ambient) or Periodic(v) is wanted."
         )
     if isinstance(condition, Convection):
         condition = condition.as_robin(dim, part, constants)

@@ -25,6 +25,8 @@ from jumpnet.problem.conditions import (
 )
 
 Names = dict[str, float]
+REST = "rest"
+"""The name for all parts of the boundary without a condition of their own."""
 
 
 def partition(parts: Any) -> Partition:
@@ -127,8 +129,8 @@ def boundary(given: Any, parts: Partition, names: Names) -> Mapping[str, Boundar
     if not isinstance(given, Mapping):
         if is_list(given) or isinstance(given, str) or not hasattr(given, "kind"):
             raise ProblemError(
-                f"boundary is {shorten(given)}; one of Dirichlet(g), Neumann(g), Robin(alpha, g), Periodic(v), "
-                "or a mapping from part names to them is wanted."
+                f"boundary is {shorten(given)}; one of Dirichlet(g), Neumann(g), Robin(alpha, g), Convection(h, "
+                "ambient), Periodic(v), or a mapping from part names to them is wanted."
             )
         given = dict.fromkeys(parts.boundary_parts, given)
     chosen = named_parts(given, parts)
@@ -137,9 +139,11 @@ def boundary(given: Any, parts: Partition, names: Names) -> Mapping[str, Boundar
 
 
 def named_parts(given: Mapping[Any, Any], parts: Partition) -> dict[str, Any]:
-    """The mapping with aliases resolved; every part must be there once."""
+    """The mapping with aliases resolved; every part must be there once, `rest` is all that are not named."""
     chosen: dict[str, Any] = {}
     for key, condition in given.items():
+        if key == REST:
+            continue
         if not isinstance(key, str):
             raise ProblemError(
                 f"boundary has the key {shorten(key)}; a part name such as {parts.boundary_parts[0]!r} is wanted."
@@ -150,11 +154,12 @@ def named_parts(given: Mapping[Any, Any], parts: Partition) -> dict[str, Any]:
                 raise ProblemError(f"boundary names the part {name!r} twice, the second time as {key!r}; name it once.")
             chosen[name] = condition
     missing = [p for p in parts.boundary_parts if p not in chosen]
-    if missing:
+    if missing and REST not in given:
         raise ProblemError(
-            f"boundary has no condition on {', '.join(repr(p) for p in missing)}; every part of the boundary needs one."
+            f"boundary has no condition on {', '.join(repr(p) for p in missing)}; every part of the boundary needs "
+            f"one, {REST!r} stands for all that are not named."
         )
-    return chosen
+    return chosen | dict.fromkeys(missing, given.get(REST))
 
 
 def _check_periodic(chosen: Mapping[str, Any]) -> None:

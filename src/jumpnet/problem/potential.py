@@ -41,9 +41,6 @@ class OverK(BoundaryData):
     def value(self, x: Array, normals: Array, labels: Labels) -> Array:
         return self.g.value(x, normals, labels) / np.asarray(self.K)[labels]
 
-    def spec(self) -> None:
-        return None
-
 
 def partition_coefficients(given: Any, parts: Partition, names: dict[str, float]) -> tuple[float, ...]:
     """K of each piece, positive numbers; ProblemError for anything else."""

@@ -47,8 +47,8 @@ class Problem:
         A: The coefficient, symmetric positive definite.
         lam: The coefficient of u.
         f: The right-hand side; a heat source q is f = -q.
-        boundary: One condition, or a mapping from the names of parts of the boundary. Without it u = 0 everywhere on
-            the boundary, with a warning.
+        boundary: One condition, or a mapping from the names of parts of the boundary, "rest" for all others. Without it
+            u = 0 everywhere on the boundary, with a warning.
         jumps: One `Jump`, or a mapping from pairs of pieces (a, b), a < b. Pairs that are left out have no jumps.
         div_A: The divergence of A; needed only for a callable `A` that JAX cannot differentiate.
         exact: The solution, to measure errors.

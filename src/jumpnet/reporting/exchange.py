@@ -244,10 +244,15 @@ def _vtu(solution: Solution, partition: Partition, steps: int) -> bytes:
     point_data: dict[str, Any] = {name: np.concatenate([entry[name] for entry in data]) for name in data[0]}
     cell_data: dict[str, Any] = {"piece": pieces} | ({} if elements is None else {"element": numbers})
     mesh = meshio.Mesh(np.concatenate(points), blocks, point_data=point_data, cell_data=cell_data)
-    with tempfile.TemporaryDirectory() as folder:  # meshio writes to names, not to memory
-        target = Path(folder) / "solution.vtu"
-        meshio.vtu.write(target, mesh)
-        return target.read_bytes()
+    try:
+        with tempfile.TemporaryDirectory() as folder:  # meshio writes to names, not to memory
+            target = Path(folder) / "solution.vtu"
+            meshio.vtu.write(target, mesh)
+            return target.read_bytes()
+    except OSError as problem:
+        raise SolutionError(
+            f"the temporary directory cannot be written to ({problem.strerror}); make room in it, or set TMPDIR."
+        ) from None
 
 
 def _vti(solution: Solution, partition: Partition, steps: int) -> bytes:

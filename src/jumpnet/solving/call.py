@@ -70,7 +70,10 @@ def solve(
     """
     asked = resolved(method, deprecated)
     if not isinstance(problem, Problem):
-        raise ModelError(f"solve needs a jn.Problem, not {type(problem).__name__}; see jn.Problem(...).")
+        raise ModelError(
+            f"solve needs a jn.Problem, not {type(problem).__name__}; see jn.Problem(...), and jn.solve_nonlinear for "
+            "data that depend on u."
+        )
     goal, verify, whole = checked_goal(tol, atol), checked_verify(verify), Budget(checked_limit(time_limit))
     check_trials(seed := seed_of(seed, rng), 1)
     if problem.partitioned:

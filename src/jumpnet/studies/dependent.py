@@ -27,9 +27,6 @@ class ValuesOnly(Field):
     def hessian(self, x: Array) -> Array:
         raise ModelError(VALUES_ONLY)
 
-    def spec(self) -> None:
-        return None
-
 
 @dataclass(frozen=True, eq=False)
 class Dependent:
@@ -118,6 +115,3 @@ class _OfX(Field):
 
     def hessian(self, x: Array) -> Array:
         raise ModelError(VALUES_ONLY)
-
-    def spec(self) -> None:
-        return None

@@ -134,9 +134,6 @@ class _StateTensor(TensorField):
     def is_constant(self) -> bool:
         return False
 
-    def spec(self) -> None:
-        return None
-
 
 @dataclass(frozen=True, eq=False)
 class _Resistance(_Numeric):
@@ -202,6 +199,3 @@ class _Rest(BoundaryData):
 
     def value(self, x: Array, normals: Array, labels: Any) -> Array:
         return self.exchange.at(x, labels)[1]
-
-    def spec(self) -> None:
-        return None

@@ -131,7 +131,7 @@ def solve_nonlinear(
         0.414214
     """
     if not isinstance(problem, NonlinearProblem):
-        raise ModelError(f"solve_nonlinear needs a jn.NonlinearProblem, not {type(problem).__name__}.")
+        raise ModelError(f"solve_nonlinear needs a jn.NonlinearProblem, not {type(problem).__name__}; see jn.solve.")
     goal, asked = checked_goal(tol, atol), resolved(method, {})
     state = _first(start, problem)
     if isinstance(asked, Network):

@@ -190,9 +190,6 @@ class _Boundary(BoundaryData):
                 found[mine] -= self.rates.rate(self.alpha, at) * self.rates.solution(at, int(piece))
         return found
 
-    def spec(self) -> None:
-        return None
-
 
 def _jump(rates: Rates, pair: Pair) -> Jump:
     """The conditions on an interface."""
@@ -217,9 +214,6 @@ class _JumpOfFlux(JumpData):
         a, b = (self.rates.flux(piece, x, normals) for piece in self.pair)
         return self.rates.rate(self.rates.jumps[self.pair][1], x) - a + b
 
-    def spec(self) -> None:
-        return None
-
 
 @dataclass(frozen=True, eq=False)
 class _JumpOfValues(JumpData):
@@ -237,9 +231,6 @@ class _JumpOfValues(JumpData):
             q = np.mean([np.sum(r.solution.flux(x, np.full(len(x), p)) * normals, axis=1) for p in self.pair], axis=0)
             found += r.rate(R, x) * q
         return found
-
-    def spec(self) -> None:
-        return None
 
 
 def _with_error_of_u(found: Solution, rates: Rates, goal: Goal) -> Solution:

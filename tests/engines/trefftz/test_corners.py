@@ -6,6 +6,7 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.engines.trefftz.enrichments.corners import corner_blocks
+from jumpnet.engines.trefftz.functions import ParticularSolution
 from jumpnet.engines.trefftz.operator_type import operator_types
 from jumpnet.engines.trefftz.spaces import first_space
 from jumpnet.models.families.wedges import BranchCutPotential, Wedge
@@ -59,11 +60,12 @@ def test_a_power_at_a_corner_is_found(angle: float) -> None:
 def test_powers_follow_the_conditions_and_the_metric() -> None:
     sides = {"left": jn.Neumann(0.0), "x2": jn.Dirichlet(0.0), "right": jn.Dirichlet(0.0)}
     mixed = jn.Problem(jn.Partition(SQUARE), boundary=sides)
-    firsts = sorted(block.powers[0] for block in corner_blocks(mixed, {0}))
+    firsts = sorted(block.functions.powers[0] for block in corner_blocks(mixed, {0}))
     np.testing.assert_allclose(firsts, [1, 1, 2, 2])
     turned = jn.Problem(jn.Partition(SQUARE), A=[[[2.0, 1.0], [1.0, 2.0]]])
     # The map that makes A the identity leaves corners of 60 and 120 degrees.
-    np.testing.assert_allclose(sorted(block.powers[0] for block in corner_blocks(turned, {0})), [1.5, 1.5, 3, 3])
+    firsts = sorted(block.functions.powers[0] for block in corner_blocks(turned, {0}))
+    np.testing.assert_allclose(firsts, [1.5, 1.5, 3, 3])
 
 
 def test_a_cut_that_would_meet_the_piece_again_ends_before() -> None:
@@ -163,7 +165,7 @@ def test_squares_in_rows_are_cut_apart_and_conduct_as_they_must() -> None:
 def test_a_source_is_answered_by_one_function(f: object) -> None:
     parts = jn.Partition(SQUARE, [jn.Disk((0.2, 0.1), 0.4)])
     problem = jn.Problem(parts, A=[1.0, 10.0], f=f)
-    answers = [block for block in first_space(problem).blocks if block.kind == "particular"]
+    answers = [block for block in first_space(problem).blocks if isinstance(block.functions, ParticularSolution)]
     assert [block.piece for block in answers] == [0, 1]
     assert all(block.family.size == 1 and block.grown() == block for block in answers)
     solution = jn.solve(problem, tol=1e-8)

@@ -28,7 +28,9 @@ from jumpnet.fe.small import least_eigenvalue
 from jumpnet.fe.space import Space, memory_of
 from jumpnet.guard.memory import too_much
 from jumpnet.judge.adaptivity import MOST_LAYERS, graded_vertices
-from jumpnet.judge.defects import Elements, Sources, coefficients, on_surfaces
+from jumpnet.judge.answers import Elements, Sources
+from jumpnet.judge.coefficients import coefficients
+from jumpnet.judge.defects import on_surfaces
 from jumpnet.judge.edges import singular_edges
 from jumpnet.judge.level import Level, solved, up_to_a_constant
 from jumpnet.optim import Record, Status
@@ -220,7 +222,9 @@ class Refined:
     @property
     def at_singular_points(self) -> Bool[np.ndarray, " m"] | None:
         """The elements at singular points of the plane, which get layers: in energy they may outweigh all others."""
-        return np.isin(self.mesh.elements, self._vertices).any(axis=1) if self._vertices else None
+        if not self._vertices:
+            return None
+        return np.asarray(np.isin(self.mesh.elements, self._vertices).any(axis=1))
 
     def grade(self, layers: int = LAYERS // 2) -> None:
         """More layers of elements towards singular points."""

@@ -10,6 +10,7 @@ estimate.
 """
 
 import time
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,8 @@ from jumpnet.engines.progress import Progress
 from jumpnet.engines.trefftz.assembly import DirectSolver, Level
 from jumpnet.engines.trefftz.balance import Imbalance, imbalances
 from jumpnet.engines.trefftz.enrichments import ENRICHMENTS
+from jumpnet.engines.trefftz.enrichments.corners import CornerPowers
+from jumpnet.engines.trefftz.functions import ParticularSolution
 from jumpnet.engines.trefftz.options import Trefftz
 from jumpnet.engines.trefftz.spaces import first_space
 from jumpnet.engines.trefftz.trial_space import TrialSpace
@@ -55,17 +58,17 @@ class Attempt:
     def described(self) -> str:
         """The trial space in one line."""
         level, space = self.level, self.level.space
-        names = {"harmonic": "harmonic functions", "legendre": "polynomials", "ridges": "random features"}
-        own = [names[block.kind] for block in space.blocks if not block.pole and block.kind in names]
+        kinds = Counter(block.functions.name for block in space.blocks if not block.pole)
+        answers = kinds.pop(ParticularSolution.name, 0)
         what = "pieces" if space.cells is None else "cells"
-        kinds = [f"{name} in {own.count(name)} of {space.size} {what}" for name in sorted(set(own))]
-        corners, answers = (sum(block.kind == kind for block in space.blocks) for kind in ("corner", "particular"))
+        own = [f"{name} in {kinds[name]} of {space.size} {what}" for name in sorted(kinds)]
+        corners = sum(isinstance(block.functions, CornerPowers) for block in space.blocks)
         poles = sum(block.pole for block in space.blocks) - corners
         others = f", {poles} sets of poles outside them" if poles else ""
         others += f", powers at {corners} corners" if corners else ""
         others += f", particular solutions in {answers}" if answers else ""
         worst = "" if self.status is Status.CONVERGED else f"; largest residual: {level.large_terms()[0]}"
-        return f"direct: {' and '.join(kinds)}{others}, {level.network.size} unknowns{worst}"
+        return f"direct: {' and '.join(own)}{others}, {level.network.size} unknowns{worst}"
 
 
 class _Track:

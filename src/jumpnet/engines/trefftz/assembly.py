@@ -11,7 +11,9 @@ from jaxtyping import Bool, Float
 from jumpnet.collocation import Points, Stream
 from jumpnet.engines.trefftz.collocation_pool import Drawn, Followed, followed
 from jumpnet.engines.trefftz.corner_grading import equations_near
-from jumpnet.engines.trefftz.enrichments.aaa_poles import near_poles
+from jumpnet.engines.trefftz.enrichments.aaa_poles import PolesBeyond, near_poles
+from jumpnet.engines.trefftz.enrichments.corners import places_of_powers
+from jumpnet.engines.trefftz.functions import ParticularSolution
 from jumpnet.engines.trefftz.options import Trefftz
 from jumpnet.engines.trefftz.small_walls import HoleWall, on_small_walls, walls_of_holes
 from jumpnet.engines.trefftz.trial_space import BasisBlock, Places, TrialSpace
@@ -112,7 +114,8 @@ class DirectSolver:
         network = space.network
         rows, held_rows = self._rows(space, network)
         constant = self._constant
-        noise = ROUNDED * np.finfo(float).eps * _norm(held_rows) if constant else 0.0
+        size = float(np.linalg.norm(held_rows.rhs * held_rows.weight))
+        noise = ROUNDED * np.finfo(float).eps * size if constant else 0.0
         rows, held_rows = (_without(constant, some) if constant else some for some in (rows, held_rows))
         system = LinearSystem(network, rows)
         theta = self.options.least_squares.solve(system)
@@ -152,7 +155,7 @@ class DirectSolver:
 
     def _crowded(self, space: TrialSpace, needed: Points, stream: Stream) -> Iterator[Rows]:
         """Equations at additional points, where functions of the space vary too fast for evenly spread points."""
-        places = {block.place for block in space.blocks if block.kind == "corner"}
+        places = places_of_powers(space)
         if places:
             every = singular_points(self.problem)
             corners = [corner for corner in every if tuple(corner.place.tolist()) in places]
@@ -163,7 +166,7 @@ class DirectSolver:
         near = near_poles(self.problem, space, needed, rng)
         if near is not None:
             yield on_surfaces(self.problem, near)
-        least = max((_carried(block, self.problem.dim) for block in space.blocks if block.about_hole), default=0)
+        least = max((_carried(block, self.problem.dim) for block in space.blocks if _about_hole(block)), default=0)
         enough = int(self.options.oversampling * least)
         small = on_small_walls(self.problem, self._holes, needed, enough, rng) if least else None
         if small is not None:
@@ -241,19 +244,10 @@ class DirectSolver:
         return grounded if grounded.any() else np.ones(parts.size, bool)
 
 
-def _norm(rows: Rows) -> float:
-    """The weighted norm of the right-hand sides."""
-    return float(np.linalg.norm(rows.rhs * rows.weight))
-
-
-def _of_constant(rows: Rows) -> Float[np.ndarray, " rows"]:
-    """What the left-hand sides make of the function 1."""
-    return np.bincount(rows.row_of_site, np.asarray(rows.sites.a0), len(rows))
-
-
 def _without(constant: float, rows: Rows) -> Rows:
     """The equations of u less a constant."""
-    return replace(rows, rhs=rows.rhs - constant * _of_constant(rows))
+    of_one = np.bincount(rows.row_of_site, np.asarray(rows.sites.a0), len(rows))  # the left-hand sides of u = 1
+    return replace(rows, rhs=rows.rhs - constant * of_one)
 
 
 def points_for(space: TrialSpace, problem: Problem, oversampling: float) -> Points:
@@ -266,7 +260,8 @@ def points_for(space: TrialSpace, problem: Problem, oversampling: float) -> Poin
     for block in space.blocks:
         of_cell[block.cell].append(block)
         if not block.solves:
-            inside[block.piece] += PER_PARTICULAR if block.kind == "particular" else block.family.size
+            particular = isinstance(block.functions, ParticularSolution)
+            inside[block.piece] += PER_PARTICULAR if particular else block.family.size
     minimum = max(int(oversampling * 1.25 * max(inside)), 1)
 
     def unknowns(key: ConditionKey, cells: Iterable[int]) -> int:
@@ -281,11 +276,16 @@ def points_for(space: TrialSpace, problem: Problem, oversampling: float) -> Poin
     return Points(minimum * parts.size, boundary, int(oversampling * most / 2) + 10, minimum, "even")
 
 
+def _about_hole(block: BasisBlock) -> bool:
+    """Whether the functions are decaying ones about a hole, for which there are no additional points yet."""
+    return block.pole and not block.functions.own_points
+
+
 def _carried(block: BasisBlock, dim: int) -> int:
     """The number of values on a surface that determine a block."""
     if dim == 1:
         return 1
-    if block.kind == "poles":
+    if isinstance(block.functions, PolesBeyond):
         return block.degree // 2  # they have additional points (near_poles, equations_near)
     if block.solves and dim == 2:
         return 2 * block.degree + 2

@@ -10,11 +10,12 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from jumpnet.charts import Affine, Atlas, inverse_root
+from jumpnet.engines.trefftz.functions import ParticularSolution
 from jumpnet.engines.trefftz.trial_space import BasisBlock
 from jumpnet.fields.scalar import ConstantField
 from jumpnet.geometry.checks import Bounds
 from jumpnet.linalg.threads import one_blas_thread
-from jumpnet.models.families.polynomials import Legendre
+from jumpnet.models.families.polynomials import Combination, Legendre
 from jumpnet.problem import Problem
 from jumpnet.problem.resolution import survey
 from jumpnet.rows import Sites
@@ -93,8 +94,8 @@ def _particular_solution(problem: Problem, piece: int, inside: np.ndarray, sourc
         if np.linalg.norm(f - matrix @ weights) > RESIDUAL * np.linalg.norm(f):
             continue
         if np.linalg.norm(source - equation(family, inside) @ weights) <= 10 * RESIDUAL * np.linalg.norm(source):
-            known = tuple(float(weight) for weight in weights)
-            return BasisBlock(piece, piece, chart, "particular", family.degree, pieces=(), weights=known)
+            polynomial = Combination(problem.dim, family.degree, tuple(float(weight) for weight in weights))
+            return BasisBlock(piece, piece, chart, ParticularSolution(polynomial), family.degree, ())
     return None
 
 

@@ -13,6 +13,7 @@ from jumpnet.charts import Slit, local_boxes
 from jumpnet.charts.choice import charts_of_hole
 from jumpnet.engines.trefftz.enrichments import ENRICHMENTS
 from jumpnet.engines.trefftz.enrichments.multipoles import FIRST_ORDER, images_of, multipoles, pole, scaled_box
+from jumpnet.engines.trefftz.functions import Functions, HarmonicFunctions, LegendrePolynomials, RandomRidges
 from jumpnet.engines.trefftz.operator_type import NEITHER, OperatorType, operator_types, own_chart, scaled
 from jumpnet.engines.trefftz.options import Trefftz
 from jumpnet.engines.trefftz.reflections import is_periodic
@@ -28,7 +29,8 @@ def first_space(problem: Problem, options: Trefftz = Trefftz()) -> TrialSpace:
     """The first trial space of the adaptive loop; multipoles are there from the start if they solve the equation."""
     types = operator_types(problem)
     orders = [FIRST_ORDER if one.harmonic and "multipoles" in options.enrichments else 0 for one in types]
-    space = _space(problem, types, "legendre", options.first_degree, orders, options)
+    polynomials = [LegendrePolynomials(problem.dim)] * len(types)
+    space = _space(problem, types, polynomials, options.first_degree, orders, options)
     for name in options.enrichments:
         space = space.with_blocks(ENRICHMENTS[name].begin(problem, space))
     return space
@@ -38,16 +40,22 @@ def space_of(model: FrozenModel, problem: Problem, options: Trefftz = Trefftz())
     """The trial space of a basis that the user names."""
     size = problem.partition.size
     if isinstance(model, RandomFeatures):
-        space = _space(problem, [NEITHER] * size, "ridges", model.neurons, [0] * size, options)
-        return replace(space, blocks=tuple(replace(block, scale=model.scale) for block in space.blocks))
+        ridges = [RandomRidges(problem.dim, model.scale, seed=piece) for piece in range(size)]
+        return _space(problem, [NEITHER] * size, ridges, model.neurons, [0] * size, options)
     types = operator_types(problem) if isinstance(model, Harmonics) else [NEITHER] * size
-    return _space(problem, types, "legendre", model.degree, [model.order] * size, options)
+    polynomials = [LegendrePolynomials(problem.dim)] * size
+    return _space(problem, types, polynomials, model.degree, [model.order] * size, options)
 
 
 def _space(
-    problem: Problem, types: Sequence[OperatorType], kind: str, degree: int, orders: Sequence[int], options: Trefftz
+    problem: Problem,
+    types: Sequence[OperatorType],
+    others: Sequence[Functions],
+    degree: int,
+    orders: Sequence[int],
+    options: Trefftz,
 ) -> TrialSpace:
-    """Harmonic functions in pieces whose equation they solve, else functions of `kind`; poles of given orders."""
+    """Harmonic functions in pieces whose equation they solve, else `others`; poles of given orders."""
     parts = problem.partition
     boxes = local_boxes(parts)
     found: list[BasisBlock] = []
@@ -57,7 +65,7 @@ def _space(
             found += _surrounding(problem, cut, types, degree, order, options.images)
             continue
         bounds = boxes.center[piece] - boxes.halfwidth[piece], boxes.center[piece] + boxes.halfwidth[piece]
-        found += own_blocks(problem, operator, piece, piece, bounds, degree, kind=kind)
+        found += own_blocks(problem, operator, piece, piece, bounds, degree, others[piece])
         if order:
             found += multipoles(problem, piece, types, order, scaled_box(boxes, piece), options.images)
     return TrialSpace(_each_once(found), tuple(operator.exact for operator in types), cut)
@@ -67,7 +75,7 @@ def _each_once(blocks: Sequence[BasisBlock]) -> tuple[BasisBlock, ...]:
     """Blocks without duplicates: the images of two close holes are proposed for each of the two cells."""
     known, kept = set(), []
     for block in blocks:
-        key = (block.cell, block.kind, block.pole, repr(block.chart.spec()))
+        key = (block.cell, block.functions, repr(block.chart.spec()))
         if not block.pole or key not in known:
             kept.append(block)
         known.add(key)
@@ -101,7 +109,7 @@ def _surrounding(
     charts = [list(charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x))) for hole in holes]
     for cell, (inside, beside) in cut.cells.items():
         bounds, near = cut.boxes[cell], {*holes[inside].pieces, *([OUTSIDE] if cell in cut.at_boundary else [])}
-        for block in own_blocks(problem, types[piece], piece, cell, bounds, degree):
+        for block in own_blocks(problem, types[piece], piece, cell, bounds, degree, LegendrePolynomials(2)):
             yield replace(block, pieces=tuple(near)) if block.pieces is None else block
         round_holes = []
         for number in (inside, *beside):
@@ -122,15 +130,14 @@ def own_blocks(
     cell: int,
     bounds: Bounds,
     degree: int,
-    *,
-    kind: str = "legendre",
+    others: Functions,
 ) -> Iterator[BasisBlock]:
-    """The functions of a cell in its own coordinates."""
+    """The functions of a cell in its own coordinates: harmonic ones where they solve the equation, else others."""
     # With harmonic functions, polynomials need only be a particular solution; in space that would not save unknowns.
     both = operator.harmonic and problem.dim == 2
     if operator.exact or operator.particular or both:
-        yield BasisBlock(piece, cell, own_chart(problem, piece, cell, bounds), "harmonic", degree)
+        yield BasisBlock(piece, cell, own_chart(problem, piece, cell, bounds), HarmonicFunctions(problem.dim), degree)
     if operator.particular:
         yield replace(operator.particular, cell=cell, chart=replace(operator.particular.chart, cells=(cell,)))  # type: ignore[call-arg]
     elif not operator.exact:
-        yield BasisBlock(piece, cell, scaled(cell, bounds), kind, degree, pieces=() if both else None)
+        yield BasisBlock(piece, cell, scaled(cell, bounds), others, degree, () if both else None)

@@ -4,23 +4,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
 
 from jumpnet.charts import Chart
 from jumpnet.engines.trefftz import traces
+from jumpnet.engines.trefftz.functions import Functions, HarmonicFunctions
 from jumpnet.geometry.cells.power_diagram import PowerDiagram
 from jumpnet.geometry.walls.corners import OUTSIDE
 from jumpnet.models import Frozen
 from jumpnet.models.families import Family
-from jumpnet.models.families.harmonic import Powers
-from jumpnet.models.families.polynomials import Combination, Legendre
-from jumpnet.models.families.products import Products
-from jumpnet.models.families.ridges import Ridges
-from jumpnet.models.families.solid import Solid
-from jumpnet.models.families.wedges import BranchCutPotential, Wedge
 from jumpnet.models.frozen import Features
 from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ON_CUTS, ConditionKey, Kind
 
@@ -28,44 +23,21 @@ from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ON_CUTS, ConditionKey, Kin
 LARGEST = 1500
 
 
-class ExactFunctions(Protocol):
-    """Sets, of increasing size, of functions that solve a piece's equation without its source."""
-
-    def count(self, wanted: int) -> int:
-        """The size of the smallest set of at least the wanted size, or of the largest set."""
-        ...
-
-    def family(self, count: int) -> Family:
-        """The functions of the set of a given size."""
-        ...
-
-
 @dataclass(frozen=True)
 class BasisBlock:
     """Functions of one chart of one cell, up to a degree.
 
-    `kind` is "legendre" (polynomials), "harmonic", "products" (of poles and polynomials), "ridges" (random ones of
-    size `scale`, as many as the degree), "particular" (one polynomial with known `weights`, a particular
-    solution), "corner" (powers about a corner, the first of `powers`, as many as the degree; those with an `opening`
-    have a branch cut along a segment), or one that an enrichment names: the functions are then those of `exact`, and
-    the degree is the size of the set. Charts of the piece's own coordinates have growing harmonic functions, charts
-    about a pole decaying ones. `pieces` are those on whose interfaces with this piece the block matters most, None for
-    all of them and the outer boundary.
-    `cell` is the piece itself, where that is not cut.
+    Charts of the piece's own coordinates have growing functions, charts about a pole decaying ones. `pieces` are those
+    on whose interfaces with this piece the block matters most, None for all of them and the outer boundary. `cell` is
+    the piece itself, where that is not cut.
     """
 
     piece: int
     cell: int
     chart: Chart
-    kind: str
+    functions: Functions
     degree: int
-    pole: bool = False
     pieces: tuple[int, ...] | None = None
-    scale: float = 0.5
-    weights: tuple[float, ...] = ()
-    powers: tuple[complex, ...] = ()
-    opening: float = 0.0
-    exact: ExactFunctions | None = None
 
     @property
     def place(self) -> tuple[float, ...]:
@@ -74,37 +46,19 @@ class BasisBlock:
         return tuple(np.asarray(chart.center).tolist())
 
     @property
-    def solves(self) -> bool:
-        """Whether the functions solve the piece's equation without its source."""
-        return self.kind in ("harmonic", "corner") or self.exact is not None
+    def pole(self) -> bool:
+        """Whether the functions are singular at points outside the cell."""
+        return self.functions.pole
 
     @property
-    def about_hole(self) -> bool:
-        """Whether the functions are decaying ones about a hole."""
-        return self.pole and self.kind not in ("corner", "poles")
+    def solves(self) -> bool:
+        """Whether the functions solve the piece's equation without its source."""
+        return self.functions.solves
 
     @property
     def family(self) -> Family:
-        """The functions."""
-        dim = self.chart.outputs
-        if self.kind == "products":
-            return Products(self.degree)
-        if self.kind == "particular":
-            return Combination(dim, self.degree, self.weights)
-        if self.kind == "corner":
-            known = np.array(self.powers[: self.degree])
-            powers, imaginary = (tuple(block.tolist()) for block in (np.real(known), np.imag(known)))
-            imaginary = imaginary if any(imaginary) else ()
-            return BranchCutPotential(powers, imaginary, self.opening) if self.opening else Wedge(powers, imaginary)
-        if self.exact is not None:
-            return self.exact.family(self.degree)
-        if self.kind == "ridges":
-            return Ridges(dim, self.degree, self.scale, seed=self.piece)
-        if self.kind == "legendre":
-            return Legendre(dim, self.degree, constant=not self.pole)
-        if dim == 2:
-            return Powers(self.degree, constant=not self.pole, logarithm=self.pole)
-        return Solid(self.degree, exterior=self.pole)
+        """The functions up to the degree."""
+        return self.functions.family(self.degree)
 
     def in_cell(self, cell: int, near: set[int]) -> "BasisBlock":
         """A block of a whole piece as one of a cell: pieces that are not near the cell are removed."""
@@ -114,12 +68,9 @@ class BasisBlock:
 
     def grown(self, stride: float = 1.0) -> "BasisBlock":
         """The block with a degree about a third higher (times `stride`); unchanged if it would become too large."""
-        if self.kind == "particular":
-            return self
-        degree = self.degree + max(1, ceil(stride * max(2, self.degree // 3)))
-        if self.exact is not None:
-            degree = self.exact.count(degree)
-        more = replace(self, degree=min(degree, len(self.powers)) if self.kind == "corner" else degree)
+        more = replace(
+            self, degree=self.functions.degree(self.degree + max(1, ceil(stride * max(2, self.degree // 3))))
+        )
         return more if more.family.size <= LARGEST else self
 
 
@@ -188,10 +139,14 @@ class TrialSpace:
         return {inside, *self.cells.at_piece[inside]}
 
     @property
+    def harmonic(self) -> set[int]:
+        """The pieces with harmonic functions of their own coordinates."""
+        return {b.piece for b in self.blocks if isinstance(b.functions, HarmonicFunctions) and not b.pole}
+
+    @property
     def has_particular_solution(self) -> list[bool]:
         """Which pieces have harmonic functions, and polynomials only as a particular solution for the source."""
-        harmonic = {block.piece for block in self.blocks if block.kind == "harmonic" and not block.pole}
-        return [piece in harmonic and not exact for piece, exact in enumerate(self.exact)]
+        return [piece in self.harmonic and not exact for piece, exact in enumerate(self.exact)]
 
     @property
     def network(self) -> Frozen:

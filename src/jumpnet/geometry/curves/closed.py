@@ -15,7 +15,7 @@ from jumpnet.fields import Univariate, univariate
 from jumpnet.geometry import checks
 from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.chunks import evaluate
-from jumpnet.geometry.curves.arc import ArcPatch, curve_bounds, enclosed_area, parameter_nodes, wrap
+from jumpnet.geometry.curves.arc import ArcPatch, ClosedCurve, curve_bounds, enclosed_area, parameter_nodes, wrap
 from jumpnet.geometry.curves.closest_point import FootFinder, Outlined
 from jumpnet.geometry.curves.outline import Outline, crosses_itself
 from jumpnet.geometry.shape import Patch, Shape
@@ -23,8 +23,32 @@ from jumpnet.geometry.shape import Patch, Shape
 Source = float | str | Callable[..., Any] | Univariate
 
 
+class Closed(Shape, ClosedCurve):
+    """A plane region inside one closed curve with a parameter."""
+
+    @property
+    def dim(self) -> int:
+        return 2
+
+    @property
+    def bounds(self) -> Bounds:
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> Bounds:
+        return curve_bounds(self, self._nodes)
+
+    @cached_property
+    def _nodes(self) -> Floats:
+        return parameter_nodes(self)
+
+    @cached_property
+    def _area(self) -> float:
+        return enclosed_area(self, self._nodes)
+
+
 @dataclass(frozen=True)
-class Star(Shape):
+class Star(Closed):
     """The region r < radius(theta) about a centre, in polar coordinates.
 
     Args:
@@ -70,10 +94,6 @@ class Star(Shape):
         return univariate(self.radius, "theta", what="the radius of a Star")
 
     @cached_property
-    def _nodes(self) -> Floats:
-        return parameter_nodes(self)
-
-    @cached_property
     def _cusped(self) -> bool:
         """Whether the curve runs through its centre."""
         return bool(np.min(self._values(self._nodes)) <= 1e-12 * self.size)
@@ -101,24 +121,8 @@ class Star(Shape):
         return np.stack([dr * c - r * s, dr * s + r * c], axis=1)
 
     @property
-    def dim(self) -> int:
-        return 2
-
-    @property
-    def bounds(self) -> Bounds:
-        return self._bounds
-
-    @cached_property
-    def _bounds(self) -> Bounds:
-        return curve_bounds(self, self._nodes)
-
-    @property
     def volume(self) -> float:
         return self._area
-
-    @cached_property
-    def _area(self) -> float:
-        return enclosed_area(self, self._nodes)
 
     def _polar(self, x: ArrayLike) -> tuple[Floats, Floats]:
         x = checks.points(x, 2)
@@ -149,7 +153,7 @@ class Star(Shape):
 
 
 @dataclass(frozen=True)
-class Curve(Outlined):
+class Curve(Outlined, Closed):
     """The region inside a closed curve, 0 <= t < 2 pi.
 
     Args:
@@ -212,18 +216,10 @@ class Curve(Outlined):
         return np.stack([evaluate(part.second, t, part.field) for part in self._parts], axis=1)
 
     @cached_property
-    def _nodes(self) -> Floats:
-        return parameter_nodes(self)
-
-    @cached_property
     def _ring(self) -> Floats:
         vertices = self.position(self._nodes)
         vertices[-1] = vertices[0]
         return vertices
-
-    @cached_property
-    def _area(self) -> float:
-        return enclosed_area(self, self._nodes)
 
     @property
     def _orientation(self) -> float:
@@ -232,18 +228,6 @@ class Curve(Outlined):
     @cached_property
     def _finder(self) -> FootFinder:
         return FootFinder(Outline((self._ring,)), self, self._nodes, self._orientation)
-
-    @property
-    def dim(self) -> int:
-        return 2
-
-    @property
-    def bounds(self) -> Bounds:
-        return self._bounds
-
-    @cached_property
-    def _bounds(self) -> Bounds:
-        return curve_bounds(self, self._nodes)
 
     @property
     def volume(self) -> float:

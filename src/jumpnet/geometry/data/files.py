@@ -15,7 +15,7 @@ import numpy as np
 
 from jumpnet.errors import GeometryError
 from jumpnet.guard.reading import size_of
-from jumpnet.guard.text import one_line
+from jumpnet.guard.text import one_line, shorten
 
 Source = str | PathLike[str]
 # Advice for common kinds of files that are not read.
@@ -40,7 +40,10 @@ def optional(module: str, extra: str, what: str) -> ModuleType:
 
 def checked_path(source: Source, most: int, suffixes: tuple[str, ...], what: str) -> FilePath:
     """The path of a file that exists, is of a known kind and not larger than `most` bytes."""
-    path = FilePath(source)
+    try:
+        path = FilePath(source)
+    except TypeError:
+        raise GeometryError(f"{shorten(source)} is not the path of a file; give the path of {what}.") from None
     if suffixes and path.suffix.lower() not in suffixes:
         raise GeometryError(
             f"{what} must be a file of the kind {', '.join(suffixes)}, not {path.name!r}{instead(path)}."

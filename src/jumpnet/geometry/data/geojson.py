@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jumpnet.errors import GeometryError
+from jumpnet.errors import GeometryError, JumpnetWarning
 from jumpnet.geometry import checks
 from jumpnet.geometry.curves.path import Path, polygon_loop
 from jumpnet.geometry.data.files import Source, checked_path, optional, reading
 from jumpnet.guard.budget import within_budget
+from jumpnet.guard.text import shorten
 
 MOST_BYTES = 64_000_000
 """Larger files are refused before they are parsed: JSON takes ten times its size in memory."""
+WITHOUT_AREA = ("Point", "MultiPoint", "LineString", "MultiLineString")
+"""Geometries that are no regions, such as boreholes and borders, which lie in files beside them."""
 MOST_FEATURES = 2000  # each takes some milliseconds; a problem may have 400 pieces
 
 
@@ -32,11 +36,12 @@ def from_geojson(
         return _regions(source, name, tolerance, factor)
     path = checked_path(source, MOST_BYTES, (".geojson", ".json"), "a GeoJSON file")
     with reading(path, "GeoJSON"):
-        return _regions(json.loads(path.read_text(encoding="utf-8")), name, tolerance, factor)
+        return _regions(json.loads(path.read_text(encoding="utf-8-sig")), name, tolerance, factor)
 
 
 def _regions(data: Any, key: str, tolerance: float, factor: float) -> dict[str, Path]:
     regions: dict[str, Path] = {}
+    left_out: list[str] = []
     for number, (feature, geometry) in enumerate(_geometries(data), start=1):
         if number > MOST_FEATURES:
             raise GeometryError(f"there are more than {MOST_FEATURES} features; keep those that matter.")
@@ -46,7 +51,13 @@ def _regions(data: Any, key: str, tolerance: float, factor: float) -> dict[str, 
         title = f"feature {number}" if given is None else str(given)
         if title in regions:
             title = f"{title} ({number})"
+        if geometry.get("type") in WITHOUT_AREA:
+            left_out.append(f"{title} ({geometry['type']})")
+            continue
         regions[title] = _region(geometry, title, tolerance, factor)
+    if left_out and regions:
+        what = f"{shorten(', '.join(left_out))} enclose no region and are left out."
+        warnings.warn(what, JumpnetWarning, stacklevel=2)
     if not regions:
         raise GeometryError("there is no polygon in it; wanted are features of the type Polygon or MultiPolygon.")
     return regions
@@ -70,7 +81,9 @@ def _geometries(data: Any) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any
 def _region(geometry: Mapping[str, Any], title: str, tolerance: float, factor: float) -> Path:
     shapely = optional("shapely", "shapes", "reading GeoJSON")
     if geometry.get("type") not in ("Polygon", "MultiPolygon"):
-        raise GeometryError(f"{title} is a {geometry.get('type')!r}; only Polygon and MultiPolygon enclose a region.")
+        raise GeometryError(
+            f"{title} is a {shorten(geometry.get('type'))}; only Polygon and MultiPolygon enclose a region."
+        )
     try:
         found = shapely.geometry.shape(geometry)
         found = found if factor == 1.0 else shapely.transform(found, lambda x: factor * x)

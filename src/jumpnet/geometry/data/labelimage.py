@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Literal
 
 import numpy as np
@@ -27,6 +28,8 @@ MOST_BYTES = 512_000_000
 """Larger files are refused before they are read."""
 SMALLEST = {2: 12, 3: 60}
 """Regions of fewer pixels or voxels have no recognisable shape."""
+LABEL_IT = "make labels of its greys by the values between them, e.g. thresholds = [128]"
+"""Advice for images that hold no labels."""
 SUFFIXES = (".npy", ".png", ".tif", ".tiff")
 """The formats that are read."""
 Names = Mapping[int, str] | Mapping[str, Sequence[int]]
@@ -60,11 +63,13 @@ def read_cells(
     names: Names | None,
     small: str,
     smallest: int | None,
+    thresholds: ArrayLike | None = None,
 ) -> Cells:
     """A label image, checked and cleaned; labels with the same name are one piece."""
     from os import PathLike
 
-    array = read_labels(labels) if isinstance(labels, str | PathLike) else _array(labels)
+    is_file = isinstance(labels, str | PathLike)
+    array = read_labels(labels, thresholds) if is_file else _array(labels, thresholds)
     cells = _oriented(array, order)
     dim = cells.ndim
     size = np.array(checks.lengths(pixel, dim, "the size of a pixel"))
@@ -78,7 +83,7 @@ def read_cells(
     if len(values) > MOST_LABELS[dim]:
         raise GeometryError(
             f"the image has {len(values)} labels, of which at most {MOST_LABELS[dim]} can be pieces; "
-            "is it a photograph rather than a label image?"
+            f"of a grey image, {LABEL_IT}."
         )
     first = values[0] if background is None else background
     if first not in values:
@@ -167,25 +172,53 @@ def pieces_of(cells: Cells, smooth: bool) -> list[Shape]:
 # --- reading ----------------------------------------------------------------------------------------------------
 
 
-def read_labels(source: Source) -> np.ndarray:
-    """The array of a file (PNG, TIFF, NPY), as it is stored there."""
+def read_labels(source: Source, thresholds: ArrayLike | None = None) -> np.ndarray:
+    """The labels in a file (PNG, TIFF, NPY), as they are stored there or by the thresholds of a grey image."""
     path = checked_path(source, MOST_BYTES, SUFFIXES, "a label image")
     with reading(path, "a label image"):
-        if path.suffix.lower() == ".npy":
-            return _array(np.load(path, allow_pickle=False, mmap_mode="r"))
-        if path.suffix.lower() == ".png":
-            from PIL import Image
+        return _array(_stored(path), thresholds)
 
-            with Image.open(path, formats=["PNG"]) as image:
-                _check_size(image.size)
-                pixels = np.asarray(image)
-                return _array(pixels if image.mode in ("1", "L", "P", "I", "I;16") else _grey(pixels))
-        tifffile = optional("tifffile", "images", "reading TIFF files")
-        with tifffile.TiffFile(path) as image:
-            series = image.series[0]
-            coloured = series.axes.endswith("S")
-            _check_size(series.shape[:-1] if coloured else series.shape)
-            return _array(_grey(series.asarray()) if coloured else series.asarray())
+
+def threshold_between(source: Source) -> float | None:
+    """The value that parts the two phases of a grey image, by Otsu's method; None of a label image.
+
+    Of two neighbouring pixels, most have the same value in a label image, but not in a grey image with noise.
+    """
+    path = checked_path(source, MOST_BYTES, SUFFIXES, "an image")
+    with reading(path, "an image"):
+        stored = _stored(path)
+        _check_size(stored.shape)
+        values = np.asarray(stored, dtype=np.float64)
+        if np.mean(values[1:] == values[:-1]) >= 0.5 or not np.isfinite(values).all():
+            return None
+        counts, edges = np.histogram(values, 256)
+        below = np.cumsum(counts)[:-1]
+        moment = np.cumsum(counts * (edges[1:] + edges[:-1]))
+        between = (moment[-1] * below / values.size - moment[:-1]) ** 2 / (below * (values.size - below))
+        return float(f"{edges[1 + int(np.argmax(between))]:.4g}")
+
+
+def _stored(path: FilePath) -> np.ndarray:
+    """The array of a file, with one channel."""
+    if path.suffix.lower() == ".npy":
+        return np.load(path, allow_pickle=False, mmap_mode="r")
+    if path.suffix.lower() == ".png":
+        from PIL import Image
+
+        with Image.open(path, formats=["PNG"]) as image:
+            _check_size(image.size)
+            pixels = np.asarray(image)
+            return pixels if image.mode in ("1", "L", "P", "I", "I;16") else _grey(pixels)
+    tifffile = optional("tifffile", "images", "reading TIFF files")
+    with tifffile.TiffFile(path) as image:
+        series = image.series[0]
+        coloured = series.axes.endswith("S")
+        if "C" in series.axes or "S" in series.axes[:-1]:
+            raise GeometryError("it holds several channels; save the one that shows the materials.")
+        if len(image.series) > 1:
+            raise GeometryError(f"it holds {len(image.series)} images of different sizes; save the one that is meant.")
+        _check_size(series.shape[:-1] if coloured else series.shape)
+        return _grey(series.asarray()) if coloured else series.asarray()
 
 
 def _grey(pixels: np.ndarray) -> np.ndarray:
@@ -213,14 +246,16 @@ def _check_size(shape: tuple[int, ...]) -> None:
         raise GeometryError(f"a label image needs at least four pixels along each axis, not {min(shape)}.")
 
 
-def _array(labels: object) -> np.ndarray:
+def _array(labels: object, thresholds: ArrayLike | None = None) -> np.ndarray:
     try:
         array = np.asarray(labels)
         _check_size(array.shape)
+        if thresholds is not None:
+            return _by_thresholds(array, thresholds)
         if not (np.issubdtype(array.dtype, np.integer) or array.dtype == bool):
             whole = np.asarray(array, dtype=np.float64)
             if not np.array_equal(whole, np.round(whole)):
-                raise GeometryError("a label image holds whole numbers, one for each material; label the image first.")
+                raise GeometryError(f"a label image holds whole numbers, one for each material; {LABEL_IT}.")
         if max(-int(array.min()), int(array.max())) > LARGEST_LABEL:  # beyond 2^63 they would change their sign
             raise GeometryError(f"a label is a whole number of at most {LARGEST_LABEL}; renumber the labels.")
         return np.array(array, dtype=np.int64)
@@ -228,6 +263,16 @@ def _array(labels: object) -> np.ndarray:
         if isinstance(error, GeometryError):
             raise
         raise GeometryError("a label image must be an array of whole numbers.") from None
+
+
+def _by_thresholds(greys: np.ndarray, thresholds: ArrayLike) -> np.ndarray:
+    """0 for greys below the first threshold, 1 for those up to the second, and so on."""
+    limits, values = checks.vector(thresholds, "thresholds"), np.asarray(greys, dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise GeometryError("some of its greys are not finite; replace them first.")
+    if np.any(np.diff(limits) <= 0):
+        raise GeometryError(f"the thresholds are {list(limits)}; they must rise, from the darkest to the brightest.")
+    return np.digitize(values, limits)
 
 
 def _oriented(array: np.ndarray, order: str) -> np.ndarray:
@@ -267,7 +312,7 @@ def _without_small(cells: np.ndarray, small: str, smallest: int) -> np.ndarray:
     if small == "error":
         raise GeometryError(f'the image has {what}; clean it, or choose small="merge" or "keep".')
     if tiny.all():
-        raise GeometryError(f"the image has nothing but {what}; it is no label image, or smallest is too large.")
+        raise GeometryError(f"the image has nothing but {what}; of a grey image, {LABEL_IT}.")
     warnings.warn(
         f"{what} were given to their neighbours; `small` and `smallest` say what is done with them.",
         JumpnetWarning,

@@ -1,12 +1,13 @@
 """Regions from SVG drawings: paths, polygons, rectangles, circles and ellipses, with their transforms.
 
-The file is parsed as XML without entities and nothing in it is followed or executed; elements without an outline are
-ignored.
+The file is parsed as XML without entities and nothing outside it is followed, nor executed; elements without an
+outline, and what is hidden (`display: none`), are left out. Clones (`use`) are drawn at their places.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree import ElementTree
@@ -14,7 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jumpnet.errors import GeometryError
+from jumpnet.errors import GeometryError, JumpnetWarning
 from jumpnet.geometry import checks
 from jumpnet.geometry.bodies.quadrics import Ball, Ellipsoid
 from jumpnet.geometry.checks import Floats
@@ -28,6 +29,7 @@ from jumpnet.guard.text import shorten
 MOST_BYTES = 16_000_000
 """Larger files are refused before they are parsed."""
 MOST_OUTLINES = 2000  # each takes some milliseconds; a problem may have 400 pieces
+MOST_ELEMENTS = 50_000  # with clones of clones; half a second of reading
 # Possessive and anchored: linear time also for hostile input.
 TRANSFORM = re.compile(r"[\s,]*+(\w++)\s*+\(([^()]*+)\)[\s,]*+")
 LEFT_OUT = {"defs", "clipPath", "mask", "marker", "pattern", "symbol", "metadata", "title", "desc", "style", "script"}
@@ -36,6 +38,9 @@ DRAWN = {"path", "polygon", "polyline", "rect", "circle", "ellipse"}
 """Elements that bound regions."""
 LABEL = "{http://www.inkscape.org/namespaces/inkscape}label"
 """The attribute in which Inkscape keeps the name of an object."""
+HREF = "{http://www.w3.org/1999/xlink}href"
+PIXELS = {"": 1.0, "px": 1.0, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0, "pt": 96 / 72, "pc": 16.0}
+"""The user units of SVG in a unit of length (CSS: an inch has 96)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +65,7 @@ def from_svg(
     """The closed outlines of an SVG file by name (label, else id, else kind and number), in the order of drawing.
 
     Coordinates are those of the drawing times `scale`, plus `offset`; with `flip`, x2 points up and the lower left
-    corner of the drawing is the origin, without it x2 points down as in the file. Subpaths cut holes (even-odd rule).
+    corner of the page is the origin, without it x2 points down as in the file. Subpaths cut holes (even-odd rule).
     Outlines drawn over one another overlap; `jn.shapes.stack` makes disjoint pieces of them.
     """
     factor, shift = checks.positive(scale, "scale"), checks.vector(offset, "offset")
@@ -74,17 +79,18 @@ def from_svg(
         root = ElementTree.fromstring(text)
         outer = _Map(factor * np.diag([1.0, -1.0 if flip else 1.0]), np.array(shift))
         if flip:
-            outer = outer.after(_Map(np.eye(2), np.array([0.0, -_height(root)])))
+            outer = outer.after(_Map(np.eye(2), -_lower_left(root)))
         return _named(root, outer)
 
 
 def _named(root: ElementTree.Element, outer: _Map) -> dict[str, Shape]:
     shapes: dict[str, Shape] = {}
-    drawn = [(element, place, kind) for element, place in _elements(root, outer) if (kind := _kind(element)) in DRAWN]
+    drawn = [found for found in _elements(root, outer) if _kind(found[0]) in DRAWN]
     if len(drawn) > MOST_OUTLINES:
         raise GeometryError(f"there are more than {MOST_OUTLINES} outlines; keep those that matter.")
-    for element, place, kind in drawn:
-        title = element.get(LABEL) or element.get("id") or f"{kind} {len(shapes) + 1}"
+    for element, place, clone in drawn:
+        kind = _kind(element)
+        title = clone or _title(element) or f"{kind} {len(shapes) + 1}"
         found = _shape(element, kind, place, title)
         if found is not None:
             shapes[title if title not in shapes else f"{title} ({len(shapes) + 1})"] = found
@@ -97,16 +103,53 @@ def _kind(element: ElementTree.Element) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-def _elements(root: ElementTree.Element, outer: _Map) -> Iterator[tuple[ElementTree.Element, _Map]]:
-    """All elements that may be drawn and the map from their coordinates to ours, in the order of the file."""
-    stack = [(root, outer)]
+def _title(element: ElementTree.Element) -> str | None:
+    return element.get(LABEL) or element.get("id")
+
+
+def _elements(root: ElementTree.Element, outer: _Map) -> Iterator[tuple[ElementTree.Element, _Map, str | None]]:
+    """All elements that may be drawn, in the order of the file: the map from their coordinates to ours, and the name of
+    the clone that they belong to."""
+    named = {element.get("id"): element for element in root.iter() if element.get("id")}
+    stack: list[tuple[ElementTree.Element, _Map, str | None]] = [(root, outer, None)]
+    count = 0
     while stack:
-        element, place = stack.pop()
-        if _kind(element) in LEFT_OUT:
+        element, place, clone = stack.pop()
+        count += 1
+        if count > MOST_ELEMENTS:
+            raise GeometryError(f"it has more than {MOST_ELEMENTS} elements, clones counted; keep those that matter.")
+        if _kind(element) in LEFT_OUT or (_style(element).get("display") or element.get("display")) == "none":
             continue
+        if element is not root:
+            _check_drawn_as_read(element)
         place = place.after(_transform(element.get("transform") or ""))
-        yield element, place
-        stack.extend((child, place) for child in reversed(list(element)))
+        yield element, place, clone
+        if _kind(element) == "use":
+            target = named.get((element.get("href") or element.get(HREF) or "").removeprefix("#"))
+            if target is None:
+                raise GeometryError(f"{_title(element) or 'use'} is a clone of what is not in the drawing; unlink it.")
+            shift = np.array([_length(element, "x"), _length(element, "y")])
+            stack.append((target, place.after(_Map(np.eye(2), shift)), clone or _title(element)))
+        stack.extend((child, place, clone) for child in reversed(list(element)))
+
+
+def _check_drawn_as_read(element: ElementTree.Element) -> None:
+    """Refuses coordinates that are not read; warns of outlines of which only a part is seen."""
+    kind, name, style = _kind(element), _title(element) or _kind(element), _style(element)
+    if kind in ("svg", "symbol") or style.get("transform", "none") != "none":
+        raise GeometryError(f"{name} has coordinates of its own, in a style or a nested {kind}; save it as plain SVG.")
+    if any((style.get(cut) or element.get(cut) or "none") != "none" for cut in ("clip-path", "mask")):
+        warnings.warn(
+            f"the drawing shows only a part of {shorten(name)}, which it clips; the whole outline is read.",
+            JumpnetWarning,
+            stacklevel=2,
+        )
+
+
+def _style(element: ElementTree.Element) -> dict[str, str]:
+    """The properties in the style attribute of an element."""
+    parts = (part.partition(":") for part in (element.get("style") or "").split(";"))
+    return {key.strip(): value.partition("!")[0].strip() for key, _, value in parts}
 
 
 def _transform(text: str) -> _Map:
@@ -152,8 +195,13 @@ def _shape(element: ElementTree.Element, kind: str, place: _Map, title: str) -> 
         x, y, w, h = (_length(element, name) for name in ("x", "y", "width", "height"))
         if w <= 0.0 or h <= 0.0:
             return None
-        if _length(element, "rx") or _length(element, "ry"):
-            raise GeometryError(f"{title} is a rectangle with round corners; turn it into a path first.")
+        rx, ry = (_length(element, name) for name in ("rx", "ry"))
+        rx, ry = min(rx or ry, w / 2), min(ry or rx, h / 2)
+        if rx > 0.0 and ry > 0.0:
+            arcs = (f"a{rx} {ry} 0 0 1 {dx} {dy}" for dx, dy in ((rx, ry), (-rx, ry), (-rx, -ry), (rx, -ry)))
+            sides = (f"M{x + rx} {y}H{x + w - rx}", f"V{y + h - ry}", f"H{x + rx}", f"V{y + ry}")
+            d = "".join(side + arc for side, arc in zip(sides, arcs, strict=True))
+            return Path([place(loop) for loop in path_loops(d)])
         return Path([polygon_loop(place(np.array([[x, y], [x + w, y], [x + w, y + h], [x, y + h]])))])
     if kind in ("circle", "ellipse"):
         radii = [_length(element, name) for name in (("r", "r") if kind == "circle" else ("rx", "ry"))]
@@ -180,10 +228,10 @@ def _length(element: ElementTree.Element, name: str) -> float:
     return float(match[1])
 
 
-def _height(root: ElementTree.Element) -> float:
-    """The lower edge of the drawing: of its viewBox, else its height."""
+def _lower_left(root: ElementTree.Element) -> Floats:
+    """The lower left corner of the page in its own coordinates: of its viewBox, else of its height."""
     box = [float(number) for number in re.findall(NUMBER, root.get("viewBox") or "")]
     if len(box) == 4:
-        return box[1] + box[3]
-    match = re.match(rf"\s*({NUMBER})", root.get("height") or "0")
-    return float(match[1]) if match else 0.0
+        return np.array([box[0], box[1] + box[3]])
+    match = re.fullmatch(rf"\s*+({NUMBER})\s*+([a-z]*+)\s*+", root.get("height") or "0")
+    return np.array([0.0, float(match[1]) * PIXELS.get(match[2], 1.0) if match else 0.0])

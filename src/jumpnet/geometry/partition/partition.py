@@ -122,6 +122,7 @@ class Partition:
         small: str = "merge",
         smallest: int | None = None,
         smooth: bool = True,
+        thresholds: ArrayLike | None = None,
     ) -> Partition:
         """The pieces of a label image in 2-D or 3-D: an array of whole numbers, or a file (NPY, PNG, TIFF).
 
@@ -131,7 +132,8 @@ class Partition:
         columns; slices, if there are any, come first; in the order "xyz" the array is indexed along x1, x2, x3. Regions
         of fewer than `smallest` pixels (12, in 3-D 60) are given to their neighbours, kept, or refused: `small` is
         "merge", "keep" or "error". Interfaces are smooth curves or surfaces, as smooth as the pixels allow; with
-        smooth=False (2-D only) they are polygons.
+        smooth=False (2-D only) they are polygons. A grey image gets its labels by `thresholds`: 0 below the first, 1 up
+        to the second, and so on.
         """
         cells = labelimage.read_cells(
             labels,
@@ -142,6 +144,7 @@ class Partition:
             names=names,
             small=small,
             smallest=smallest,
+            thresholds=thresholds,
         )
         return cls._of_cells(cells, smooth)
 

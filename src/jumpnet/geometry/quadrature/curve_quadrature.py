@@ -19,6 +19,8 @@ from jumpnet.geometry.shape import Patch
 
 ORDERS = (12, 8)
 """Points of Gauss's rule on a panel: the rule, and the one it is compared with."""
+DOUBT = 4.0
+"""The error over the difference of both for a flux density r^(a - 1) with a = 0.3: it falls as order^(-2a)."""
 PANELS = 32
 """Panels of a closed curve; its nodes at corners are ends of panels too."""
 SHARP = 1e-10
@@ -26,8 +28,10 @@ SHARP = 1e-10
 close."""
 ON = 1e-9
 """Points nearer to a curve than this part of its size are on it."""
-GRADED, SHRINK = 8, 0.2
-"""Panels towards the end of a curve, each a fifth of the next: fluxes may be singular there."""
+GRADED, SHRINK = 12, 0.2
+"""Panels towards a corner or the end of a stretch, each a fifth of the next: fluxes may be singular there."""
+MOST_GRADED = 200
+"""On curves with more corners (outlines of images) panels are not graded towards them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +80,7 @@ def path_of(patch: Patch) -> Path | None:
 def _closed(curve: Parametrised, nodes: Floats, orientation: float) -> Path:
     """Panels of equal numbers of nodes; corners, and the nodes that crowd at sharp turns, are ends of panels too."""
     hair = 1e-9 * (nodes[-1] - nodes[0])
-    before, after = (curve.velocity(nodes[1:-1] + side * hair) for side in (-1.0, 1.0))
+    before, after = curve.velocity(np.roll(nodes[1:], 1) - hair), curve.velocity(nodes[:-1] + hair)
     with np.errstate(invalid="ignore"):
         cosine = np.sum(before * after, axis=1) / (np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1))
     steps = np.diff(nodes)
@@ -84,9 +88,9 @@ def _closed(curve: Parametrised, nodes: Floats, orientation: float) -> Path:
     kept = np.arange(len(nodes)) % max(len(nodes) // PANELS, 1) == 0
     kept[1:] |= crowded
     kept[:-1] |= crowded
-    corner = np.concatenate([[True], ~(cosine > 1.0 - SHARP), [False]])
+    corner = np.append(~(cosine > 1.0 - SHARP), False)
     kept |= corner
-    kept[-1] = True
+    kept[[0, -1]] = True
     return Path(curve.position, curve.velocity, nodes[kept], True, orientation, nodes[corner])
 
 
@@ -122,37 +126,43 @@ def along(path: Path, held: Held, sign: float, places: Floats = np.empty((0, 2))
         x, normals, speed = path.at(t)
         return held(x, normals) & (speed > 0.0)
 
-    ends = _with(path, places)
+    ends, corners = _with(path, places)
     middles = (ends[:-1, None] + np.diff(ends)[:, None] * (np.arange(64) + 0.5) / 64).ravel()
     found = test(middles)
     change = np.flatnonzero(found[1:] != found[:-1])
     breaks = bisected(test, middles[change], middles[change + 1])
-    cuts = breaks if path.closed else np.concatenate([ends[:1], breaks, ends[-1:]])
-    panels = np.unique(np.concatenate([ends, breaks, *(_graded(ends, cut) for cut in cuts)]))
+    cuts = np.concatenate([corners if len(corners) <= MOST_GRADED else corners[:0], breaks])
+    whole = np.unique(np.concatenate([ends, breaks]))
+    belongs = test((whole[:-1] + whole[1:]) / 2)
+    panels = np.unique(np.concatenate([whole, *(_graded(ends, cut) for cut in cuts)]))
     start, length = panels[:-1], np.diff(panels)
-    kept = (length > 1e-15 * (ends[-1] - ends[0])) & test(start + 0.5 * length)
+    # What belongs is not tested in each panel: at a corner the smallest are below the distance at which sides are told.
+    kept = (length > 1e-15 * (ends[-1] - ends[0])) & belongs[np.searchsorted(whole, start, side="right") - 1]
     rules = []
     for order in ORDERS:
         t, w = unit_gauss(order)
         x, normals, speed = path.at((start[kept, None] + length[kept, None] * t).ravel())
         rules.append(Rule(x, speed * (length[kept, None] * w).ravel(), sign * normals))
-    return Quadrature(tuple(rules), relative=ENDS if len(breaks) else 0.0)
+    return Quadrature(tuple(rules), relative=ENDS if len(breaks) else 0.0, doubt=DOUBT)
 
 
-def _with(path: Path, places: Floats) -> Floats:
-    """The nodes of a curve, and where places lie on its straight stretches: short ones would be missed otherwise."""
+def _with(path: Path, places: Floats) -> tuple[Floats, Floats]:
+    """The nodes of a curve, with the places on its straight stretches, where short ones may end; and its corners."""
     start = path.nodes[:-1]
     a, middle, b = (path.position(start + share * np.diff(path.nodes)) for share in (0.0, 0.5, 1.0))
     near = ON * float(np.ptp(np.concatenate([a, b]), axis=0).max())
     straight = np.linalg.norm(middle - (a + b) / 2, axis=1) <= near
-    found = [path.nodes]
+    ends = path.nodes[[0, -1]]
+    found = [ends] if not path.closed or path.corners.size else []
+    found += [path.corners]
     for k in np.flatnonzero(straight) if len(places) else ():
         chord = b[k] - a[k]
         share = (places - a[k]) @ chord / max(float(chord @ chord), 1e-300)
         off = np.linalg.norm(places - a[k] - share[:, None] * chord, axis=1)
         on = (off <= near) & (share > ON) & (share < 1 - ON)
         found.append(start[k] + share[on] * (path.nodes[k + 1] - start[k]))
-    return np.unique(np.concatenate(found))
+    corners = np.unique(np.concatenate(found))
+    return np.unique(np.concatenate([path.nodes, corners])), corners
 
 
 def _graded(ends: Floats, cut: float) -> Floats:

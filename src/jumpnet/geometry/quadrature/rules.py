@@ -70,13 +70,15 @@ class Quadrature:
     sampled: bool = False
     relative: float = 0.0
     """The error common to all weights."""
+    doubt: float = 1.0
+    """The error of the better rule, at most, over the difference of the two."""
 
     def __call__(self, function: Integrand) -> Integral:
         values, sizes = np.array([rule(function) for rule in self.rules]).T
         if self.sampled:
             value, error = values.mean(), 2.0 * values.std(ddof=1) / np.sqrt(len(values))
         else:
-            value, error = values[0], abs(values[0] - values[1])
+            value, error = values[0], self.doubt * abs(values[0] - values[1])
         return Integral(float(value), float(error + self.relative * sizes[0]), float(sizes[0]))
 
 

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Complex, Float
@@ -16,6 +17,7 @@ from jaxtyping import Complex, Float
 from jumpnet.charts import Affine, Slit, inverse_root
 from jumpnet.charts.schwarz import Approximation, Schwarz
 from jumpnet.collocation import Collocation, Points
+from jumpnet.engines.trefftz.functions import HarmonicFunctions
 from jumpnet.engines.trefftz.operator_type import operator_types
 from jumpnet.engines.trefftz.reflections import mirrors
 from jumpnet.engines.trefftz.trial_space import BasisBlock, TrialSpace
@@ -44,6 +46,10 @@ class PolesBeyond:
     ring: Ring
     shape: Schwarz
     enclosed: bool
+    pole: bool = True
+    name: ClassVar[str] = "poles beyond walls"
+    solves: ClassVar[bool] = True
+    own_points: ClassVar[bool] = True
 
     @cached_property
     def _known(self) -> dict[int, Complex[np.ndarray, " poles"]]:
@@ -58,16 +64,16 @@ class PolesBeyond:
         """The size of the first set."""
         return self._of(self._beginning)
 
-    def count(self, wanted: int) -> int:
+    def degree(self, wanted: int) -> int:
         """The size of the smallest set with about the wanted number of poles, or of the largest set."""
         share = self.begin() / len(self._beginning.support)  # poles are more expensive to compute than approximations
         return self._of(
             self._first(lambda one: share * len(one.support) >= wanted and self._of(one) >= NEARLY * wanted)
         )
 
-    def family(self, count: int) -> Poles:
+    def family(self, degree: int) -> Poles:
         """The functions of the set of a given size."""
-        p = self._known[count]
+        p = self._known[degree]
         return Poles(tuple(np.real(p).tolist()), tuple(np.imag(p).tolist()))
 
     def points(self, count: int) -> Float[np.ndarray, " n"]:
@@ -118,7 +124,8 @@ class PolesByRationalApproximation:
 
 def poles_beyond(space: TrialSpace, problem: Problem) -> list[BasisBlock]:
     """Poles beyond smooth walls; none if there are no such walls, or the space has them."""
-    if problem.dim != 2 or space.cells is not None or any(block.kind == "poles" for block in space.blocks):
+    known = any(isinstance(block.functions, PolesBeyond) for block in space.blocks)
+    if problem.dim != 2 or space.cells is not None or known:
         return []
     types = operator_types(problem)
     more: list[BasisBlock] = []
@@ -128,7 +135,7 @@ def poles_beyond(space: TrialSpace, problem: Problem) -> list[BasisBlock]:
             if piece != OUTSIDE and types[piece].harmonic:
                 chart, shape = _seen_from(problem, ring, piece, shapes)
                 poles = PolesBeyond(ring, shape, piece == ring.outside)
-                more.append(BasisBlock(piece, piece, chart, "poles", poles.begin(), True, (other,), exact=poles))
+                more.append(BasisBlock(piece, piece, chart, poles, poles.begin(), (other,)))
     mirrored = [image for block in space.blocks if _is_elongated(block) for image in _mirrored(problem, block)]
     return [*more, *mirrored] if more else []
 
@@ -136,7 +143,8 @@ def poles_beyond(space: TrialSpace, problem: Problem) -> list[BasisBlock]:
 def _is_elongated(block: BasisBlock) -> bool:
     """Whether a block is a confocal multipole of an elongated hole; round holes have images from the start."""
     known = block.pieces is not None and len(block.pieces) == 1  # images belong to two holes
-    return known and block.kind == "harmonic" and isinstance(block.chart, Slit) and block.chart.focus != 0
+    harmonic = isinstance(block.functions, HarmonicFunctions)
+    return known and harmonic and isinstance(block.chart, Slit) and block.chart.focus != 0
 
 
 def _mirrored(problem: Problem, block: BasisBlock) -> Iterator[BasisBlock]:
@@ -169,9 +177,9 @@ def near_poles(problem: Problem, space: TrialSpace, points: Points, rng: np.rand
     """Additional points on walls near poles, where evenly spread points do not resolve them."""
     needed: dict[Ring, np.ndarray] = {}
     for block in space.blocks:
-        if isinstance(block.exact, PolesBeyond):
-            ring = block.exact.ring
-            needed[ring] = block.exact.points(block.degree) + needed.get(ring, 0.0)
+        if isinstance(block.functions, PolesBeyond):
+            ring = block.functions.ring
+            needed[ring] = block.functions.points(block.degree) + needed.get(ring, 0.0)
     if not needed:
         return None
     measure = {interface.pair: interface.measure for interface in problem.partition.interfaces}

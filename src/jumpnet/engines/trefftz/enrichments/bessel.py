@@ -7,13 +7,15 @@ spherical ones, i_l and k_l times spherical harmonics.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from jumpnet.charts import Affine, Pole, Slit
 from jumpnet.charts.choice import charts_of_hole
+from jumpnet.engines.trefftz.functions import Functions
 from jumpnet.engines.trefftz.operator_type import own_chart
-from jumpnet.engines.trefftz.trial_space import BasisBlock, ExactFunctions, TrialSpace
+from jumpnet.engines.trefftz.trial_space import BasisBlock, TrialSpace
 from jumpnet.fields.scalar import ConstantField
 from jumpnet.geometry.checks import Bounds
 from jumpnet.models.families import Family
@@ -40,16 +42,19 @@ class BesselFunctions:
     """The functions of one rate, up to any order that can be represented."""
 
     rate: float
-    decaying: bool = False
+    pole: bool
     dim: int = 2
+    name: ClassVar[str] = "modified Bessel functions"
+    solves: ClassVar[bool] = True
+    own_points: ClassVar[bool] = False
 
-    def count(self, wanted: int) -> int:
+    def degree(self, wanted: int) -> int:
         """The wanted order, or the highest that can be represented."""
         return min(wanted, MOST_ORDERS + int(self.rate) if self.dim == 2 else MOST_DEGREE)
 
-    def family(self, count: int) -> Family:
+    def family(self, degree: int) -> Family:
         """The functions up to an order."""
-        return (Bessel if self.dim == 2 else SphericalBessel)(count, self.rate, self.decaying)
+        return (Bessel if self.dim == 2 else SphericalBessel)(degree, self.rate, self.pole)
 
 
 @dataclass(frozen=True)
@@ -71,13 +76,13 @@ def bessel_blocks(problem: Problem) -> Iterator[BasisBlock]:
     """The functions of every piece whose equation they solve and whose decay length is short."""
     dim = problem.dim
 
-    def functions(rate: float, decaying: bool) -> BesselFunctions:
-        return BesselFunctions(rate, decaying, dim)
+    def functions(rate: float, pole: bool) -> BesselFunctions:
+        return BesselFunctions(rate, pole, dim)
 
     for piece in range(problem.partition.size) if dim in SLOWEST else ():
         lam = constant_lam(problem, piece)
         if lam is not None and lam > 0 and SLOWEST[dim] <= rate_of(problem, piece, lam) <= FASTEST:
-            yield from radial_blocks(problem, piece, lam, "bessel", functions, lambda rate: FIRST_ORDERS)
+            yield from radial_blocks(problem, piece, lam, functions, lambda rate: FIRST_ORDERS)
 
 
 def constant_lam(problem: Problem, piece: int) -> float | None:
@@ -98,8 +103,7 @@ def radial_blocks(
     problem: Problem,
     piece: int,
     lam: float,
-    kind: str,
-    functions: Callable[[float, bool], ExactFunctions],
+    functions: Callable[[float, bool], Functions],
     first: Callable[[float], int],
 ) -> Iterator[BasisBlock]:
     """Regular functions about the middle of a piece, and singular ones about its holes, of a first order each.
@@ -109,14 +113,14 @@ def radial_blocks(
     parts = problem.partition
     own = own_chart(problem, piece, piece, _bounds(problem, piece))
     rate = _rate(problem, own, lam)
-    yield BasisBlock(piece, piece, own, kind, first(rate), exact=functions(rate, False))
+    yield BasisBlock(piece, piece, own, functions(rate, False), first(rate))
     for hole in parts.holes(piece):
         for chart in charts_of_hole(parts, piece, hole, lambda p, x: problem.A[p].value(x)):
             assert isinstance(chart, Slit | Pole)
             radius = chart.axes_sum / 2 if isinstance(chart, Slit) else chart.radius
             about = Affine((piece,), chart.center, chart.transform, radius)
             rate = _rate(problem, about, lam)
-            yield BasisBlock(piece, piece, about, kind, first(rate), True, hole.pieces, exact=functions(rate, True))
+            yield BasisBlock(piece, piece, about, functions(rate, True), first(rate), hole.pieces)
 
 
 def _bounds(problem: Problem, piece: int) -> Bounds:

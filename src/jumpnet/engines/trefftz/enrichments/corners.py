@@ -9,17 +9,18 @@ jump there is the angle, Im log z; between a Dirichlet and a Neumann condition o
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from jumpnet.charts import Affine, inverse_root
+from jumpnet.engines.trefftz.functions import ParticularSolution
 from jumpnet.engines.trefftz.reflections import mirrors
 from jumpnet.engines.trefftz.singular_exponents import Sector, exponents
 from jumpnet.engines.trefftz.trial_space import BasisBlock, TrialSpace
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.walls.corners import OUTSIDE, Corner, corners_of
-from jumpnet.models.families.wedges import WHOLE
+from jumpnet.models.families.wedges import WHOLE, BranchCutPotential, Wedge
 from jumpnet.problem import Problem
 from jumpnet.problem.changes import from_outside, kinds_beside, singular_points, values_jump
 from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ConditionKey
@@ -46,6 +47,29 @@ Only = Literal["any", "broken", "sudden"]
 
 
 @dataclass(frozen=True)
+class CornerPowers:
+    """Powers about a corner, the first ones, as many as the degree; with an `opening`, of a branch cut that ends."""
+
+    powers: tuple[complex, ...]
+    opening: float = 0.0
+    pole: bool = True
+    name: ClassVar[str] = "powers"
+    solves: ClassVar[bool] = True
+    own_points: ClassVar[bool] = True
+
+    def degree(self, wanted: int) -> int:
+        """The wanted number of powers, or all of them."""
+        return min(wanted, len(self.powers))
+
+    def family(self, degree: int) -> Wedge | BranchCutPotential:
+        """The first powers."""
+        known = np.array(self.powers[:degree])
+        powers, imaginary = (tuple(part.tolist()) for part in (np.real(known), np.imag(known)))
+        imaginary = imaginary if any(imaginary) else ()
+        return BranchCutPotential(powers, imaginary, self.opening) if self.opening else Wedge(powers, imaginary)
+
+
+@dataclass(frozen=True)
 class Corners:
     """Powers at corners, and where conditions on the boundary change."""
 
@@ -53,7 +77,7 @@ class Corners:
 
     def begin(self, problem: Problem, space: TrialSpace) -> Sequence[BasisBlock]:
         """Powers with non-integer exponents; with a source all, as it is incompatible with the corner."""
-        only = "any" if any(block.kind == "particular" for block in space.blocks) else "broken"
+        only = "any" if any(isinstance(block.functions, ParticularSolution) for block in space.blocks) else "broken"
         return _missing(problem, space, only, FEW_CORNERS)
 
     def propose(self, problem: Problem, space: TrialSpace, marked: Sequence[ConditionKey]) -> Sequence[BasisBlock]:
@@ -62,19 +86,23 @@ class Corners:
         return _missing(problem, space, "any", MANY_CORNERS) if on_walls else ()
 
 
+def places_of_powers(space: TrialSpace) -> set[tuple[float, ...]]:
+    """The corners whose powers a space has."""
+    return {block.place for block in space.blocks if isinstance(block.functions, CornerPowers)}
+
+
 def _missing(problem: Problem, space: TrialSpace, only: Only, most: int) -> list[BasisBlock]:
     """The singular functions that a space lacks.
 
     If a piece that is not split has more than `most` corners, only those where the condition on the boundary changes.
     """
-    cut = space.cells
-    harmonic = {block.piece for block in space.blocks if block.kind == "harmonic" and not block.pole}
+    cut, harmonic = space.cells, space.harmonic
     if not harmonic:
         return []
     at = Counter(piece for corner in corners_of(problem.partition) for piece in corner.pieces if piece in harmonic)
     if cut is None and max(at.values(), default=0) > most:
         only = "sudden"
-    known = {block.place for block in space.blocks if block.kind == "corner"}
+    known = places_of_powers(space)
     found: list[BasisBlock] = []
     for block in corner_blocks(problem, harmonic, only):
         if block.place in known:
@@ -136,8 +164,8 @@ def _of_piece(
         return
     chart, ends_inside = cut
     count = min(max(FIRST, int(np.count_nonzero(np.real(powers) < LOW))), len(powers))
-    known, opening = tuple(powers.tolist()), gap / 2 if ends_inside else 0.0
-    block = BasisBlock(piece, piece, chart, "corner", count, True, tuple(sorted(others)), powers=known, opening=opening)
+    functions = CornerPowers(tuple(powers.tolist()), gap / 2 if ends_inside else 0.0)
+    block = BasisBlock(piece, piece, chart, functions, count, tuple(sorted(others)))
     yield block
     if ends_inside and OUTSIDE not in others:
         yield from _mirrored(problem, block, transform, middle)

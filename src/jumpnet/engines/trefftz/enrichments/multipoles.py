@@ -14,6 +14,7 @@ from jaxtyping import Float
 from jumpnet.charts import Affine, Box, Chart, Joint, Pole, Slit, local_boxes
 from jumpnet.charts.choice import charts_of_hole
 from jumpnet.charts.images import Circle, mirrored, repeated, segments
+from jumpnet.engines.trefftz.functions import HarmonicFunctions, LegendrePolynomials, PolesTimesPolynomials
 from jumpnet.engines.trefftz.operator_type import OperatorType, operator_types
 from jumpnet.engines.trefftz.reflections import copies, cut_pieces, is_periodic
 from jumpnet.engines.trefftz.trial_space import BasisBlock, TrialSpace
@@ -89,10 +90,10 @@ def pole(piece: int, chart: Chart, harmonic: bool, order: int, own: Affine, piec
         if isinstance(chart, Pole):
             # In space, exterior solid harmonics are functions of the coordinates about the pole, without inversion.
             chart = Affine(chart.cells, chart.center, chart.transform, chart.radius)
-        return BasisBlock(piece, piece, chart, "harmonic", order, True, pieces)
+        return BasisBlock(piece, piece, chart, HarmonicFunctions(chart.outputs, pole=True), order, pieces)
     if isinstance(chart, Slit):
-        return BasisBlock(piece, piece, Joint((own, chart)), "products", order, True, pieces)
-    return BasisBlock(piece, piece, chart, "legendre", order, True, pieces)
+        return BasisBlock(piece, piece, Joint((own, chart)), PolesTimesPolynomials(), order, pieces)
+    return BasisBlock(piece, piece, chart, LegendrePolynomials(chart.outputs, pole=True), order, pieces)
 
 
 def images_of(
@@ -122,9 +123,8 @@ def images_of(
         mirror = _mirror_images(problem, circles, transform, bounds)
         for image in mirror:
             # Far enough outside the piece that simple poles suffice for any operator.
-            yield BasisBlock(
-                piece, piece, slit(image.center, 0j, 2 * image.radius), "harmonic", order, True, (OUTSIDE,)
-            )
+            chart = slit(image.center, 0j, 2 * image.radius)
+            yield BasisBlock(piece, piece, chart, HarmonicFunctions(2, pole=True), order, (OUTSIDE,))
         circles += mirror
     for segment in segments(circles):
         chart = slit(segment.middle, segment.focus, segment.axes_sum)
@@ -133,7 +133,7 @@ def images_of(
         # The piece in the other hole has the same images if the tensors are proportional.
         for other in of:
             if other != OUTSIDE and harmonic and types[other].harmonic and _same_metric(problem, piece, other):
-                yield BasisBlock(other, other, replace(chart, cells=(other,)), "harmonic", order, True, (piece,))
+                yield pole(other, replace(chart, cells=(other,)), True, order, own, (piece,))
 
 
 def _mirror_images(

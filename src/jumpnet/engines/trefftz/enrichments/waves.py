@@ -7,6 +7,7 @@ wave across the piece; these functions solve the equation exactly.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from jumpnet.engines.trefftz.enrichments.bessel import (
     FASTEST,
@@ -30,15 +31,18 @@ class WaveFunctions:
     """The functions of one rate, up to any order that can be represented."""
 
     rate: float
-    singular: bool = False
+    pole: bool
+    name: ClassVar[str] = "Bessel functions"
+    solves: ClassVar[bool] = True
+    own_points: ClassVar[bool] = False
 
-    def count(self, wanted: int) -> int:
+    def degree(self, wanted: int) -> int:
         """The wanted order, or the highest that can be represented."""
         return min(wanted, MOST_ORDERS + int(self.rate))
 
-    def family(self, count: int) -> Waves:
+    def family(self, degree: int) -> Waves:
         """The functions up to an order."""
-        return Waves(count, self.rate, self.singular)
+        return Waves(degree, self.rate, self.pole)
 
 
 @dataclass(frozen=True)
@@ -61,4 +65,4 @@ def wave_blocks(problem: Problem) -> Iterator[BasisBlock]:
     for piece in range(problem.partition.size) if problem.dim == 2 else ():
         lam = constant_lam(problem, piece)
         if lam is not None and lam < 0 and SLOWEST[2] <= rate_of(problem, piece, lam) <= FASTEST:
-            yield from radial_blocks(problem, piece, lam, "waves", WaveFunctions, lambda rate: int(rate) + BEYOND_RATE)
+            yield from radial_blocks(problem, piece, lam, WaveFunctions, lambda rate: int(rate) + BEYOND_RATE)
