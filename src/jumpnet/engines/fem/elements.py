@@ -66,8 +66,8 @@ MODES_AT_ONCE = 0.1
 PART_MARKED = {2: 1.0, 3: 0.15}
 # The time of a space is expected to grow with this power of the number of unknowns.
 GROWTH = {2: 1.3, 3: 1.3}
-# The part of the engine's time that one space may take: the judge takes about 1.7 times as long (benchmarks/patience.py),
-# and has four fifths of that time.
+# The part of the engine's time that one space may take: the judge takes about 1.7 times as long
+# (benchmarks/patience.py), and has four fifths of that time.
 OF_LIMIT = 0.5
 # The rate at which differences fall is taken to be at least this, also if the last two fell faster (heuristic).
 LEAST_RATE = 0.1
