@@ -102,6 +102,18 @@ def test_a_file_for_a_drawing_of_regions_over_one_another_and_for_a_noisy_image(
         started(str(tmp_path / "x.jpg"), tmp_path / "own.toml")
 
 
+def test_a_drawing_is_read_once(tmp_path: Path) -> None:
+    """Its warnings come once, and twenty regions do not take twenty times as long."""
+    body = '<rect id="a" width="9" height="9"/><g mask="url(#m)"><rect id="b" x="2" y="2" width="2" height="2"/></g>'
+    (tmp_path / "a.svg").write_text(f'<svg viewBox="0 0 9 9">{body}<circle id="c" cx="6" cy="6" r="1"/></svg>')
+    region = 'kind = "svg", file = "a.svg"'
+    text = f'domain = {{ {region}, name = "a" }}\n[background]\nA = 1\n[boundary.rest]\nkind = "dirichlet"\n'
+    text += "".join(f'[pieces.{name}]\nshape = {{ {region}, name = "{name}" }}\nA = 2\n' for name in "bc")
+    with pytest.warns(jn.JumpnetWarning) as caught:
+        assert read_as_file(text, folder=tmp_path).problem.partition.size == 3
+    assert len(caught) == 1
+
+
 @pytest.mark.parametrize("kind", ["svg", "geojson"])
 def test_a_drawing_in_another_unit(kind: str, tmp_path: Path) -> None:
     square = [[[0, 0], [40, 0], [40, 20], [0, 20], [0, 0]]]

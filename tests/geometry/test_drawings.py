@@ -128,7 +128,7 @@ def test_geojson(tmp_path):
         parts = Partition(Box((-1, -1), (9, 5)), list(regions.values()), ["land", *regions])
         assert parts.names == ("land", "lake", "7") and len(parts.holes(0)) == 3
     borehole = {"type": "Feature", "id": "borehole", "geometry": {"type": "Point", "coordinates": [0, 0, 3]}}
-    with pytest.warns(JumpnetWarning, match=r"borehole \(Point\)' enclose no region"):
+    with pytest.warns(JumpnetWarning, match=r"encloses no region is left out: 'borehole \(Point\)'"):
         path.write_text(json.dumps(FEATURES | {"features": [borehole, *FEATURES["features"]]}))
         assert list(shapes.from_geojson(path)) == ["lake", "7"]
 

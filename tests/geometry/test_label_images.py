@@ -147,11 +147,11 @@ def test_orientation_names_and_background():
 def test_small_regions():
     cells = ball(48)
     cells[2:4, 2:4] = 1
-    with pytest.warns(JumpnetWarning, match="1 regions of fewer than 12"):
+    with pytest.warns(JumpnetWarning, match="1 region of fewer than 12"):
         parts = partition(cells)
     assert len(parts.holes(0)) == 1
     assert len(partition(cells, small="keep").holes(0)) == 2
-    with pytest.raises(GeometryError, match="1 regions of fewer than 12"):
+    with pytest.raises(GeometryError, match="1 region of fewer than 12"):
         partition(cells, small="error")
 
 
@@ -301,12 +301,17 @@ def test_grey_images_get_their_labels_by_thresholds(tmp_path):
         Partition.from_labels(greys)
 
 
-def test_channels_and_several_images_in_a_file_are_refused(tmp_path):
+def test_images_that_are_not_as_they_look_are_refused(tmp_path):
     tifffile = pytest.importorskip("tifffile")
     cells, path = four_labels(40).astype(np.uint8), tmp_path / "a.tif"
     tifffile.imwrite(path, np.stack([cells] * 4), photometric="rgb", planarconfig="separate", extrasamples=[0])
-    with pytest.raises(GeometryError, match="several channels"):
+    with pytest.raises(GeometryError, match="a plane for each colour"):
         Partition.from_labels(path)
+    tifffile.imwrite(path, cells, extratags=[(274, "H", 1, 6, True)])
+    with pytest.raises(GeometryError, match="turned or mirrored"):
+        Partition.from_labels(path)
+    with pytest.raises(GeometryError, match="array of whole numbers"):
+        Partition.from_labels(cells.astype(complex))
     with tifffile.TiffWriter(path) as writer:
         writer.write(cells)
         writer.write(cells[:20])

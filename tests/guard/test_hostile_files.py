@@ -93,6 +93,17 @@ def test_large_numbers_in_exponents_are_not_expanded(formula: str) -> None:
     assert time.process_time() - began < 5.0
 
 
+def test_cases_within_cases_are_not_folded_for_ever() -> None:
+    inner = "atan2(where(not k >= k, k, r), x2*x)/where(not (-4) >= 1e300*1e300, -4, pi)"
+    power = "0**abs(exp(where(1e300 < 2, 2, -3)))"
+    formula = Expression.parse(f"where(({inner})*(pi - x + 20) < 1 and 2 > ({power}), {power}, 2)", 2, {"k": 3.0})
+    value = formula(np.array([[0.3, -0.2], [0.1, 0.2]]))
+    assert value.tolist() == [0.0, 0.0]
+    found = Expression.parse("where(x1 < 0, where(x1 < -1, x1**2, -x1), where(1 < 2, sin(x1), 3))", 1)
+    x = np.array([[-2.0], [-0.5], [0.0]])
+    assert found(x).tolist() == [4.0, 0.5, 0.0] and found.compiled(1)(x)[:, 0].tolist() == [-4, -1, 1]
+
+
 def test_what_float64_decides_is_what_python_says() -> None:
     x = np.array([[0.5, 0.25]])
     for formula, value in {

@@ -9,7 +9,7 @@ import pytest
 import jumpnet as jn
 from jumpnet.optim import Status
 from jumpnet.reporting import Context
-from jumpnet.reporting.page.page import page, snippet, verdict
+from jumpnet.reporting.page.page import _lines, page, snippet, verdict
 
 EMPTY = ("meta", "img", "br", "link", "mspace")
 
@@ -162,3 +162,7 @@ def test_levels_are_drawn_one_by_one(direct):
     figure = plot_history(direct.history, unit=direct.unit)
     assert [axes.get_xlabel() for axes in figure.axes] == ["level"]
     assert figure.axes[0].lines[0].get_marker() == "o"
+
+
+def test_lists_in_the_provenance_have_a_line_for_each_entry():
+    assert _lines(("direct: a < b", "elements")) == "direct: a &lt; b<br>elements" and _lines(3) == "3"

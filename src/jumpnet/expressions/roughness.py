@@ -104,7 +104,7 @@ class _Walk:
 
     def _function(self, name: str, node: Any) -> Interval:
         """Bounds of functions; kinks and jumps are smooth where their argument keeps its sign."""
-        if name == "Piecewise":
+        if name == "Where":
             return self._where(node)
         low, high = self.bounds(node.args[0])
         if name in ("Larger", "atan2"):

@@ -112,9 +112,17 @@ def number(value: int | float) -> Any:
     return sympy.Float(value)
 
 
+class Where(sympy.Piecewise):
+    """Cases that are not folded into one another: sympy's way to do so does not end for some of them."""
+
+    @classmethod
+    def eval(cls, *cases: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return cases[0].expr if cases[0].cond == sympy.true else None
+
+
 def where(condition: Any, a: Any, b: Any) -> Any:
     """`a` where the condition holds, `b` elsewhere."""
-    return sympy.Piecewise((a, condition), (b, True))
+    return Where((a, condition), (b, True))
 
 
 def _fraction(p: int, q: int) -> str:
@@ -177,7 +185,7 @@ class _Printer(NumPyPrinter):
     def _print_Or(self, expr: Any) -> str:
         return reduce(lambda a, b: f"_or({a}, {b})", (self._print(arg) for arg in expr.args))
 
-    def _print_Piecewise(self, expr: Any) -> str:
+    def _print_Where(self, expr: Any) -> str:
         text = "nan"
         for value, condition in reversed(expr.args):
             chosen = self._print(value)

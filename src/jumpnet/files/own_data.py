@@ -115,9 +115,7 @@ def _image(data: Path) -> list[str]:
         f"file = {_quoted(data.name)}\npixel = 1.0                     # its size, in your unit of length"
     )
     if threshold is not None:
-        image += (
-            f"\nthresholds = [{threshold:g}]           # it is a grey image: label 0 below, 1 above (by Otsu's method)"
-        )
+        image += f"\n{f'thresholds = [{threshold:g}]':<31} # a grey image: label 0 below, 1 above (Otsu's value)"
     specks = sorted({int(v) for v in np.unique(labels)} - set(values))
     if specks:
         listed = ", ".join(map(str, specks[:10])) + (" ..." if len(specks) > 10 else "")

@@ -208,7 +208,10 @@ class DrawingEntry(ShapeEntry):
     def make(self, scope: Scope, key: str) -> Shape:
         path, scale = scope.beside(self.file, f"{key}.file"), scope.number(self.scale, f"{key}.scale")
         read = shapes.from_svg if self.kind == "svg" else shapes.from_geojson
-        found = read(path, scale=scale)
+        drawing = self.kind, path, scale
+        if drawing not in scope.drawings:
+            scope.drawings[drawing] = read(path, scale=scale)
+        found = scope.drawings[drawing]
         if self.name is None and len(found) == 1:
             return next(iter(found.values()))
         if self.name is None or self.name not in found:

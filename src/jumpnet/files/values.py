@@ -118,6 +118,8 @@ class Scope:
     """The folder of the file; None if it was read from text."""
     allowed: tuple[Path, ...] = ()
     """Other folders that the user lets it read data from."""
+    drawings: dict[tuple[str, Path, float], Mapping[str, Any]] = field(default_factory=dict, compare=False, repr=False)
+    """The regions of drawings that were read: each file is read once, however many of its regions are named."""
 
     def number(self, value: float | str, key: str) -> float:
         """A number or formula as a float."""

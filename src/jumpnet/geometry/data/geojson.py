@@ -56,7 +56,7 @@ def _regions(data: Any, key: str, tolerance: float, factor: float) -> dict[str, 
             continue
         regions[title] = _region(geometry, title, tolerance, factor)
     if left_out and regions:
-        what = f"{shorten(', '.join(left_out))} enclose no region and are left out."
+        what = f"what encloses no region is left out: {shorten(', '.join(left_out))}."
         warnings.warn(what, JumpnetWarning, stacklevel=2)
     if not regions:
         raise GeometryError("there is no polygon in it; wanted are features of the type Polygon or MultiPolygon.")

@@ -28,6 +28,8 @@ MOST_BYTES = 512_000_000
 """Larger files are refused before they are read."""
 SMALLEST = {2: 12, 3: 60}
 """Regions of fewer pixels or voxels have no recognisable shape."""
+ORIENTATION = 274
+"""The tag of TIFF and of EXIF: how an image is to be turned before it is shown; 1 is as it is stored."""
 LABEL_IT = "make labels of its greys by the values between them, e.g. thresholds = [128]"
 """Advice for images that hold no labels."""
 SUFFIXES = (".npy", ".png", ".tif", ".tiff")
@@ -207,17 +209,19 @@ def _stored(path: FilePath) -> np.ndarray:
 
         with Image.open(path, formats=["PNG"]) as image:
             _check_size(image.size)
+            _check_upright(image.getexif().get(ORIENTATION))
             pixels = np.asarray(image)
             return pixels if image.mode in ("1", "L", "P", "I", "I;16") else _grey(pixels)
     tifffile = optional("tifffile", "images", "reading TIFF files")
     with tifffile.TiffFile(path) as image:
         series = image.series[0]
         coloured = series.axes.endswith("S")
-        if "C" in series.axes or "S" in series.axes[:-1]:
-            raise GeometryError("it holds several channels; save the one that shows the materials.")
+        if "S" in series.axes[:-1]:
+            raise GeometryError("it holds a plane for each colour; save labels as greyscale or with a palette.")
         if len(image.series) > 1:
             raise GeometryError(f"it holds {len(image.series)} images of different sizes; save the one that is meant.")
         _check_size(series.shape[:-1] if coloured else series.shape)
+        _check_upright(image.pages[0].tags.valueof(ORIENTATION))
         return _grey(series.asarray()) if coloured else series.asarray()
 
 
@@ -232,6 +236,11 @@ def _grey(pixels: np.ndarray) -> np.ndarray:
     raise GeometryError(
         f"it has {colours} colours; save labels as greyscale or with a palette (in GIMP: Image, Mode, Indexed)."
     )
+
+
+def _check_upright(orientation: object) -> None:
+    if orientation not in (None, 0, 1):
+        raise GeometryError("it is to be shown turned or mirrored; save it as it is shown.")
 
 
 def _check_size(shape: tuple[int, ...]) -> None:
@@ -250,6 +259,8 @@ def _array(labels: object, thresholds: ArrayLike | None = None) -> np.ndarray:
     try:
         array = np.asarray(labels)
         _check_size(array.shape)
+        if np.iscomplexobj(array):
+            raise TypeError
         if thresholds is not None:
             return _by_thresholds(array, thresholds)
         if not (np.issubdtype(array.dtype, np.integer) or array.dtype == bool):
@@ -308,13 +319,13 @@ def _without_small(cells: np.ndarray, small: str, smallest: int) -> np.ndarray:
         tiny |= drop[regions]
     if count == 0:
         return cells
-    what = f"{count} regions of fewer than {smallest} pixels or voxels"
+    what = f"{count} region{'s' if count > 1 else ''} of fewer than {smallest} pixels or voxels"
     if small == "error":
         raise GeometryError(f'the image has {what}; clean it, or choose small="merge" or "keep".')
     if tiny.all():
         raise GeometryError(f"the image has nothing but {what}; of a grey image, {LABEL_IT}.")
     warnings.warn(
-        f"{what} were given to their neighbours; `small` and `smallest` say what is done with them.",
+        f"{what} given to the neighbours; `small` and `smallest` say what is done with them.",
         JumpnetWarning,
         stacklevel=5,
     )

@@ -267,8 +267,7 @@ def _provenance(solution: Solution, context: Context) -> str:
         f"{package} {version(package)}" for package in VERSIONS
     )
     rows = "".join(
-        f'<tr><td>{escape(str(name))}</td><td class="long">{escape(str(value))}</td></tr>'
-        for name, value in shown.items()
+        f'<tr><td>{escape(str(name))}</td><td class="long">{_lines(value)}</td></tr>' for name, value in shown.items()
     )
     return (
         f'<div class="wide"><table>{rows}</table></div>\n<h3>Load it in Python</h3>\n'
@@ -276,6 +275,11 @@ def _provenance(solution: Solution, context: Context) -> str:
         '<button data-copies="snippet">copy</button>\n'
         f"<footer>jumpnet {escape(__version__)}; this page is complete in itself and opens offline.</footer>"
     )
+
+
+def _lines(value: object) -> str:
+    """A setting as HTML: of a list, each entry on a line of its own."""
+    return "<br>".join(escape(str(entry)) for entry in (value if isinstance(value, list | tuple) else [value]))
 
 
 def snippet(solution: Solution, saved: str | None) -> str:
