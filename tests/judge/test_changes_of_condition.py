@@ -24,10 +24,9 @@ def under(x: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("fluxes", [False, True])
 def test_meshes_have_vertices_where_conditions_change(fluxes: bool) -> None:
     problem = heated(jn.Disk((0, 0), 1.0), fluxes)
-    mesh, vertices, _ = graded_vertices(problem, first_mesh(problem, 2 / 12, 8))
-    x = mesh.vertices[vertices]
+    x = graded_vertices(problem, first_mesh(problem, 2 / 12, 8))[0].vertices
     for place in ((-0.123, -np.sqrt(1 - 0.123**2)), (np.sqrt(0.75), -0.5)):
-        assert np.linalg.norm(x - place, axis=1).min() < 1e-7  # data by cases are already met by tiny elements
+        assert np.nanmin(np.linalg.norm(x - place, axis=1)) < 1e-7  # data by cases are already met by tiny elements
 
 
 def test_heat_through_a_part_of_a_circle_is_right() -> None:
