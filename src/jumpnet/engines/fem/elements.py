@@ -65,6 +65,9 @@ MODES_AT_ONCE = 0.1
 PART_MARKED = {2: 1.0, 3: 0.15}
 # The time of a space is expected to grow with this power of the number of unknowns.
 GROWTH = {2: 1.3, 3: 1.3}
+# The part of the engine's time that one space may take: the judge takes about 1.7 times as long
+# (benchmarks/patience.py), and has four fifths of that time.
+OF_LIMIT = 0.5
 # The rate at which differences fall is taken to be at least this, also if the last two fell faster (heuristic).
 LEAST_RATE = 0.1
 # The rate that is assumed for the first difference, which has none before it (heuristic; the judge decides).
@@ -199,9 +202,9 @@ class Refinement:
         return time.perf_counter() - self._began
 
     def _in_time(self, space: Space) -> bool:
-        """Whether a space is likely to be solved in time, from the time of the last one (without meshing)."""
-        more = (space.size / self._stages[-1].level.space.size) ** GROWTH[space.mesh.dim]
-        return self._spent + more * self._last <= self._seconds
+        """Whether a space is likely to be solved and judged in time, from the last one's time (without mesh)."""
+        expected = self._last * (space.size / self._stages[-1].level.space.size) ** GROWTH[space.mesh.dim]
+        return expected <= min(self._seconds - self._spent, OF_LIMIT * self._seconds)
 
 
 class Refined:
