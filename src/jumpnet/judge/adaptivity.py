@@ -36,6 +36,7 @@ ROUNDING = 1e-14  # of the size of u: changes below it are rounding
 OF_MEAN = {2: 8, 3: 5}  # Gauss points in each direction for the mean of an answer
 MOST_LAYERS = 12  # towards a singular point: the smallest elements have 4e-9 of the first size, above rounding
 BEYOND = 2  # layers towards singular points for each order beyond that of an answer of finite elements
+MOST_CUTS = 4  # of a boundary face at changes of its data
 RESONANT = 1e-3  # of |lam|: an eigenvalue below that, and below its own error, ends the loop
 # The largest relative error of the eigenvalue nearest to zero (lam < 0). The component of e along its eigenfunction has
 # the same relative error; a tenth is half of what e may change by (JudgeOptions.change).
@@ -100,13 +101,17 @@ def graded_vertices(problem: Problem, mesh: Mesh) -> tuple[Mesh, list[int], bool
     """
     singular, size = list(singular_corners(problem)), problem.partition.domain.size
     meeting = [corner.place for corner in corners_of(problem.partition) if len(set(corner.pieces) - {-1}) > 1]
-    changes = {element: (local, share) for element, local, share, _ in changes_on_boundary(problem, mesh)}
     corners = [corner.place for corner in corners_of(problem.partition)]
     found = [vertex for vertex in changes_at_vertices(problem, mesh) if not _at(mesh.vertices[vertex], corners, size)]
-    changing = bool(changes or found)
-    for element in sorted(changes, reverse=True):  # parts come last: others keep their numbers
-        mesh, vertex = mesh.split(element, *changes[element])
-        found.append(vertex)
+    changing = bool(found)
+    for _ in range(MOST_CUTS):  # of one face
+        changes = {change.element: change for change in changes_on_boundary(problem, mesh)}
+        for element in sorted(changes, reverse=True):  # parts come last: others keep their numbers
+            mesh, vertex = mesh.split(element, changes[element].face, changes[element].share)
+            found.append(vertex)
+        changing |= any(change.singular for change in changes.values())
+        if not changes:
+            break
     for place in (*singular, *meeting):
         gap = np.linalg.norm(mesh.vertices - place, axis=1)
         if np.nanmin(gap) < 1e-6 * size:

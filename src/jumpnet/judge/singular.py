@@ -5,6 +5,7 @@ argument shows it.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
@@ -122,35 +123,48 @@ def _jump(problem: Problem, corner: Corner, along: Point, pieces: list[int]) -> 
     return sign * float(problem.jump_data((a, b), x, normal)[0][0])
 
 
-def changes_on_boundary(problem: Problem, mesh: Mesh) -> Iterator[tuple[int, int, float, Point]]:
-    """Where conditions or boundary values change abruptly inside faces: element, face, share of it, and the place."""
+@dataclass(frozen=True)
+class Change:
+    """Where data change abruptly inside a boundary face: element, face, share of it.
+
+    u is singular where values jump or begin to be given. Where only fluxes or their coefficients jump it is nearly
+    smooth (r log r), but the integrals over a face that is not cut there are not.
+    """
+
+    element: int
+    face: int
+    share: float
+    singular: bool
+
+
+def changes_on_boundary(problem: Problem, mesh: Mesh) -> Iterator[Change]:
+    """The largest abrupt change of the conditions inside each face of the boundary that has one."""
     faces = mesh.boundary
     if not len(faces):
         return
     element, local = faces.element[:, 0], faces.local[:, 0]
-    scale = boundary_range(problem)
+    scale = _scales(problem)
     t = np.linspace(0.01, 0.99, PLACES)
-    kind, g = _sampled(problem, mesh, element, local, np.broadcast_to(t, (len(element), PLACES)))
-    step = np.abs(np.diff(g, axis=1))
-    unlike = step > np.maximum(JUMP * scale, OUTLIER * np.median(step, axis=1, keepdims=True))
-    differs = (kind[:, 1:] != kind[:, :-1]) | unlike
-    if not differs.any():
+    data = _sampled(problem, mesh, element, local, np.broadcast_to(t, (len(element), PLACES))) / scale
+    step = np.abs(np.diff(data, axis=1))
+    usual = np.median(step, axis=1, keepdims=True)
+    size = np.where(step > np.maximum(1.0, OUTLIER * usual), step, 0.0).max(axis=2)
+    at = np.flatnonzero(size.max(axis=1) > 0)
+    if not len(at):
         return
-    at, place = np.nonzero(differs)
+    place = size[at].argmax(axis=1)
     low, high = t[place], t[place + 1]
-    (k0, g0), (k1, g1) = (_sampled(problem, mesh, element[at], local[at], s[:, None]) for s in (low, high))
+    first, last = data[at, place], data[at, place + 1]
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        k, v = _sampled(problem, mesh, element[at], local[at], middle[:, None])
-        left = np.where(k0 != k1, k != k0, np.abs(v - g0) > np.abs(g1 - v))[:, 0]
+        there = _sampled(problem, mesh, element[at], local[at], middle[:, None])[:, 0] / scale
+        left = np.abs(there - first).max(axis=1) > np.abs(last - there).max(axis=1)
         low, high = np.where(left, low, middle), np.where(left, middle, high)
-        k0, g0, k1, g1 = (np.where(left[:, None] == own, one, new) for own, one, new in
-                          ((True, k0, k), (True, g0, v), (False, k1, k), (False, g1, v)))  # fmt: skip
-    abrupt = (k0 != k1)[:, 0] | (np.abs(g1 - g0)[:, 0] > JUMP * scale)
-    for one in np.flatnonzero(abrupt).tolist():
-        where = (low[one] + high[one]) / 2
-        x = _places(mesh, element[at[one : one + 1]], local[at[one : one + 1]], np.array([[where]]))[0][0, 0]
-        yield int(element[at[one]]), int(local[at[one]]), float(where), x
+        first, last = np.where(left[:, None], first, there), np.where(left[:, None], there, last)
+    apart = np.abs(last - first)
+    for one in np.flatnonzero(apart.max(axis=1) > 1.0).tolist():
+        share = float(low[one] + high[one]) / 2
+        yield Change(int(element[at[one]]), int(local[at[one]]), share, bool(apart[one, :2].max() > 1.0))
 
 
 def changes_at_vertices(problem: Problem, mesh: Mesh) -> Iterator[int]:
@@ -159,14 +173,13 @@ def changes_at_vertices(problem: Problem, mesh: Mesh) -> Iterator[int]:
     if not len(faces):
         return
     element, local = faces.element[:, 0], faces.local[:, 0]
-    scale = boundary_range(problem)
     ends = np.broadcast_to(np.array([END, 1 - END]), (len(element), 2))
-    kind, g = _sampled(problem, mesh, element, local, ends)
+    data = (_sampled(problem, mesh, element, local, ends) / _scales(problem))[..., :2].reshape(-1, 2)
     vertex = np.array([np.delete(mesh.elements[e], k) for e, k in zip(element, local, strict=True)])
     order = np.argsort(vertex.ravel(), kind="stable")
-    vertex, kind, g = vertex.ravel()[order], kind.ravel()[order], g.ravel()[order]
+    vertex, data = vertex.ravel()[order], data[order]
     pair = vertex[1:] == vertex[:-1]
-    differs = (kind[1:] != kind[:-1]) | (np.abs(g[1:] - g[:-1]) > JUMP * scale)
+    differs = np.abs(data[1:] - data[:-1]).max(axis=1) > 1.0
     yield from vertex[1:][pair & differs].tolist()
 
 
@@ -186,19 +199,30 @@ def _places(mesh: Mesh, element: np.ndarray, local: np.ndarray, t: np.ndarray) -
     return x, normal
 
 
-def _sampled(
-    problem: Problem, mesh: Mesh, element: np.ndarray, local: np.ndarray, t: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Kinds of condition (1 for Dirichlet) and Dirichlet data at points of faces."""
-    parts = problem.partition
+def _scales(problem: Problem) -> Float[np.ndarray, "4"]:
+    """Differences of the columns of `_sampled` that count as jumps."""
+    x, n, piece, number = problem.partition.boundary_survey
+    data = _data(problem, x, n, piece, number)
+    ranges = np.ptp(data[:, 2:], axis=0) if len(data) else np.zeros(2)
+    return np.maximum([0.5, JUMP * boundary_range(problem), *(JUMP * ranges)], np.finfo(float).tiny)
+
+
+def _sampled(problem: Problem, mesh: Mesh, element: np.ndarray, local: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """The conditions at points of faces: whether values are given, these, and alpha and g where fluxes are."""
     x, n = (one.reshape(-1, 2) for one in _places(mesh, element, local, t))
     piece = np.repeat(mesh.piece[element], t.shape[1])
-    number = parts.part_numbers(x, n, piece)
-    kind, g = np.zeros(len(x), int), np.zeros(len(x))
+    number = problem.partition.part_numbers(x, n, piece)
+    return _data(problem, x, n, piece, number).reshape(*t.shape, 4)
+
+
+def _data(problem: Problem, x: np.ndarray, n: np.ndarray, piece: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """The same at points with normals, pieces and parts of the boundary."""
+    found = np.zeros((len(x), 4))
     for k in np.unique(number).tolist():
-        mine = number == k
-        name = parts.boundary_parts[k]
-        if problem.boundary[name].kind == "dirichlet":
-            kind[mine] = 1
-            g[mine] = problem.boundary_data(name, x[mine], n[mine], piece[mine])[2]
-    return kind.reshape(t.shape), g.reshape(t.shape)
+        mine, name = number == k, problem.partition.boundary_parts[k]
+        kind, alpha, g = problem.boundary_data(name, x[mine], n[mine], piece[mine])
+        if kind == "dirichlet":
+            found[mine, 0], found[mine, 1] = 1.0, g
+        elif kind != "periodic":
+            found[mine, 2], found[mine, 3] = alpha, g
+    return found

@@ -143,3 +143,26 @@ def test_an_ambient_temperature_is_taken_out_of_the_equations():
     off = np.sqrt(np.mean((raised(x, piece) - 1e6 - plain(x, piece)) ** 2))
     assert raised.status is Status.CONVERGED and off <= raised.estimate + plain.estimate
     assert abs(jn.judge(raised).rms - jn.judge(plain).rms) < 0.1 * jn.judge(plain).rms + 1e-9
+
+
+def test_faces_are_cut_where_fluxes_begin_in_mid_side() -> None:
+    """A wall's corner between air inside and outside, insulated at its cuts; the warm part begins inside a face."""
+    corner = jn.Polygon([(0, 0), (1, 0), (1, 0.3), (0.3, 0.3), (0.3, 1), (0, 1)])
+    layer = jn.Polygon([(0.1, 0.1), (1, 0.1), (1, 0.15), (0.15, 0.15), (0.15, 1), (0.1, 1)])
+    named = {"in": "x1 > 0.29 and x2 > 0.29", "cut": "x1 > 0.999 or x2 > 0.999"}
+    boundary = {"in": jn.Convection(8, 20), "cut": jn.Neumann(0), "boundary": jn.Convection(25, -10)}
+    problem = jn.Problem(jn.Partition(corner, [layer], boundary=named), A=[1.0, 0.03], boundary=boundary)
+    solution = jn.solve(problem, tol=1e-5, method="fem")
+    assert solution.status is jn.Status.CONVERGED
+    assert solution.diagnostics.mesh.unknowns < 60_000
+
+
+def test_several_heaters_on_one_face() -> None:
+    """Given fluxes that jump four times within an element of the first mesh; the heat is the balance."""
+    heaters = "where(abs(x1 - 0.5) < 0.01, 3, where(abs(x1 - 0.53) < 0.005, 7, 0))"
+    boundary = {"bottom": jn.Neumann(heaters), "top": jn.Dirichlet(0.0), "x1": jn.Neumann(0.0)}
+    problem = jn.Problem(jn.Partition(jn.Box((0, 0), (1, 1))), A="1 + x1", boundary=boundary)
+    solution = jn.solve(problem, tol=1e-5, method="fem")
+    assert solution.status is jn.Status.CONVERGED
+    top = solution.net_flux("top").value + solution.verdict.error_of_net_flux("top")
+    assert top == pytest.approx(-(0.02 * 3 + 0.01 * 7), rel=1e-6)
