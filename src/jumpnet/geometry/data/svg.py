@@ -29,7 +29,7 @@ from jumpnet.guard.text import shorten
 MOST_BYTES = 16_000_000
 """Larger files are refused before they are parsed."""
 MOST_OUTLINES = 2000  # each takes some milliseconds; a problem may have 400 pieces
-MOST_ELEMENTS = 50_000  # with clones of clones; half a second of reading
+MOST_CLONED = 50_000  # elements that clones, and clones of clones, draw once more; half a second of reading
 # Possessive and anchored: linear time also for hostile input.
 TRANSFORM = re.compile(r"[\s,]*+(\w++)\s*+\(([^()]*+)\)[\s,]*+")
 LEFT_OUT = {"defs", "clipPath", "mask", "marker", "pattern", "symbol", "metadata", "title", "desc", "style", "script"}
@@ -113,12 +113,12 @@ def _elements(root: ElementTree.Element, outer: _Map) -> Iterator[tuple[ElementT
     the clone that they belong to."""
     named = {element.get("id"): element for element in root.iter() if element.get("id")}
     stack: list[tuple[ElementTree.Element, _Map, str | None]] = [(root, outer, None)]
-    hidden, count = _hidden_classes(root), 0
+    hidden, left = _hidden_classes(root), MOST_CLONED + sum(1 for _ in root.iter())
     while stack:
         element, place, clone = stack.pop()
-        count += 1
-        if count > MOST_ELEMENTS:
-            raise GeometryError(f"it has more than {MOST_ELEMENTS} elements, clones counted; keep those that matter.")
+        left -= 1
+        if left < 0:
+            raise GeometryError(f"its clones draw more than {MOST_CLONED} elements; keep those that matter.")
         if _kind(element) in LEFT_OUT or _is_hidden(element, hidden):
             continue
         if element is not root:
