@@ -31,7 +31,14 @@ Pair = tuple[int, int]
 MOST_LOST = 1e-2
 # Fluxes below this part of that driven by the size of u across a piece count as rounding.
 ROUNDING = 1e-8
+# No number is known better than this part of itself: an integral adds hundreds of products (heuristic).
+ROUNDING_OF_NUMBERS = 16 * float(np.finfo(float).eps)
 SAMPLE = 200  # points at which the size of u is taken
+
+
+def with_rounding(value: float, error: float) -> float:
+    """The error of a number, at least what rounding does to it; nan where it is not known."""
+    return float(np.maximum(error, ROUNDING_OF_NUMBERS * abs(value)))
 
 
 @dataclass(frozen=True)

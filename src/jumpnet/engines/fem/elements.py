@@ -46,8 +46,7 @@ SIMPLICES = {2: 2.3, 3: 8.5}
 # Layers of elements towards singular points in the first mesh; each further space has half as many more.
 LAYERS = 4
 # The same towards singular edges in space, one more with each space; none in meshes with more elements than
-# MOST_GRADED, as flat elements need more iterations. A brick with k = 10: the last difference is 4.3e-4 with one layer
-# (order 4, 40,489 unknowns), 6.0e-4 with none (order 5, 42,993).
+# MOST_GRADED (heuristic).
 LAYERS_AT_EDGES, MOST_GRADED = 1, 3000
 # With more singular points than this (images) there is one layer only, to bound the number of elements (heuristic).
 MANY = 40
@@ -235,11 +234,11 @@ class Refined:
 
     def _grade_edges(self, layers: int) -> None:
         """More layers of elements towards singular edges in space, as long as there are not too many."""
-        vertices = singular_edges(self._problem, self.mesh)
-        for _ in range(min(layers, MOST_LAYERS - self._layers) if len(vertices) else 0):
+        edges = singular_edges(self._problem, self.mesh)
+        for _ in range(min(layers, MOST_LAYERS - self._layers) if len(edges) else 0):
             if len(self.mesh) > MOST_GRADED:
                 break
-            self.mesh, self._layers = graded_edges(self.mesh, vertices, 1), self._layers + 1
+            self.mesh, self._layers = graded_edges(self.mesh, edges, 1), self._layers + 1
 
     def deepen(self) -> None:
         """Add layers of elements towards singular points and edges, without bisections."""
@@ -254,8 +253,8 @@ class Refined:
         """Bisect marked elements, except those at singular points, which get more layers instead."""
         self.mesh = self.mesh.as_origin()
         if self.mesh.dim == 3:
-            edges = singular_edges(self._problem, self.mesh) if self._layers else np.empty(0, int)
-            marked = marked & ~np.isin(self.mesh.elements, edges).any(axis=1)
+            if self._layers:
+                marked = marked & ~np.isin(self.mesh.elements, singular_edges(self._problem, self.mesh)).any(axis=1)
             self.mesh = fitted(self._problem.partition, halved(self.mesh, marked))
             if self._layers:
                 self._grade_edges(1)
