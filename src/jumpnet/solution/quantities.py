@@ -85,7 +85,7 @@ def net_flux(solution: Solution, over: tuple[int | str, int | str] | str) -> Int
         given = _given_flux(solution, name) if solution.representation.elements is not None else None
         return _through_boundary(solution, over, given)
     a, b = (parts.piece_number(one) for one in over)
-    _finite(solution, f"flux from {parts.names[b]!r} to {parts.names[a]!r}", parts._pair((a, b)))
+    _finite(solution, f"flux from {parts.names[b]!r} to {parts.names[a]!r}", parts.interface_pair((a, b)))
     return places_of(solution).on_interface((a, b), _normal_flux)
 
 
