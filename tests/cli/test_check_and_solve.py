@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import jumpnet as jn
+from jumpnet.files.outputs import listed_quantities
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WALL = str(EXAMPLES / "wall.toml")
@@ -103,6 +104,22 @@ def test_quantities_have_the_errors_that_were_judged(jumpnet, elsewhere, monkeyp
         lacking = abs(of["value"] - right["quantities"][name]["value"])
         assert of["error"] == pytest.approx(max(2 * lacking, of["quadrature error"]), rel=1e-4, abs=1e-7)
     assert (elsewhere / "out/probes.csv").read_text().splitlines()[0].endswith(",error")
+
+
+def test_an_error_of_the_quadrature_alone_is_said_to_be_that():
+    of = {"value": 1.25, "error": None, "quadrature error": 1e-15, "resolution error": None}
+    first, last = listed_quantities({"quantities": {"heat": of}})
+    assert "± 1.0e-15 of the quadrature alone" in first and 'verify = "always" solves for it' in last
+    assert listed_quantities({"quantities": {"heat": of | {"error": 1e-6}}}) == ["  heat  1.25  (± 1.0e-06)"]
+
+
+def test_no_number_is_known_better_than_to_rounding(jumpnet, elsewhere):
+    found = json.loads(jumpnet("-q", "solve", WALL, "--json").stdout)["quantities"]
+    found = {name: (of["value"], of["error"]) for name, of in found.items()}
+    table = jn.sweep(jn.read_file(WALL), {"film": [8.0]})
+    found |= {name: (table.values[name][0], table.errors[name][0]) for name in table.values}
+    for value, error in found.values():
+        assert 1e-15 * abs(value) < error < 1e-6 * abs(value)
 
 
 def test_not_converged_is_code_1(jumpnet, elsewhere):

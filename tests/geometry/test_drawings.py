@@ -192,8 +192,9 @@ def test_svg(tmp_path):
 INKSCAPE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="-10 -20 100 100"
                    xmlns:xlink="http://www.w3.org/1999/xlink">
   <g style="display:none"><rect id="draft" width="3" height="3"/></g>
-  <circle id="gone" r="4" display="none"/>
-  <rect id="corner" x="-10" y="70" width="3" height="10" style="text-transform:none"/>
+  <circle id="gone" r="4" display="none"/><style>.st0, .st1 { fill: red; display: none }.st2 {fill:blue}</style>
+  <rect class="st2 st1" width="3" height="3"/>
+  <rect id="corner" class="st2" x="-10" y="70" width="3" height="10" style="text-transform:none"/>
   <rect id="pad" x="10" y="10" width="30" height="8" rx="2" ry="1"/>
   <rect id="slot" x="0.1" y="0.1" width="0.3" height="0.7" rx="0.15"/>
   <use id="copy" xlink:href="#pad" x="5" transform="translate(0 20) scale(2)"/>
@@ -245,7 +246,7 @@ def test_svg_arcs(large, sweep):
         ("<svg><path d='M 0 0 A 1 1 0 2 1 5 5'/></svg>", "fourth and the fifth"),
         ("<svg><circle r='1cm'/></svg>", "unit"),
         ("<svg><use href='#a'/></svg>", "clone of what is not in the drawing"),
-        ("<svg><g id='g'><use href='#g'/></g></svg>", "more than 50000 elements"),
+        ("<svg><g id='g'><use href='#g'/></g></svg>", "clones draw more than 50000"),
         ("<svg><svg x='3'><circle r='1'/></svg></svg>", "coordinates of its own"),
         ("<svg><circle r='1' style='transform: scale(2)'/></svg>", "coordinates of its own"),
         ("<svg><circle r='1' transform='explode(3)'/></svg>", "transform"),

@@ -130,3 +130,9 @@ def test_a_damaged_file(changed: dict[str, Any]) -> None:
     spec = cells_of(many_disks(4)).map.spec()
     with pytest.raises(GeometryError, match="damaged"):
         PowerMap.from_spec(spec | changed, 60)
+
+
+def test_two_holes_are_next_to_each_other() -> None:
+    parts = Partition(Box((-1, -1), (1, 1)), [Disk((-0.5, 0), 0.2), Disk((0.5, 0.1), 0.3)])
+    cells = cells_of(parts)
+    assert len(cells.lines.length) == 1

@@ -23,7 +23,7 @@ PARTITIONS = {
 
 @pytest.mark.parametrize("name", PARTITIONS)
 def test_sides_of_walls_are_those_that_labels_tell(name: str) -> None:
-    walls = PARTITIONS[name]()._walls
+    walls = PARTITIONS[name]().walls
     for trace in walls.pilot:
         ahead, behind = (walls.labeller(trace.points + s * walls.step * trace.normals) for s in (1, -1))
         # Corners and cusps, where the other side is nearer than a step, are the exception.

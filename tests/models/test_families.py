@@ -268,3 +268,16 @@ def test_poles_in_space_are_stored_too() -> None:
     chart = Pole((0,), np.zeros(3), np.eye(3), 0.5)
     network = Frozen((Features(((chart, Legendre(3, 2, constant=False)),)),))
     assert network_from_spec(json.loads(json.dumps(network_spec(network)))).size == network.size == 9
+
+
+def test_a_corner_function_has_a_value_at_its_corner_but_no_slope() -> None:
+    """Pictures and probes evaluate there."""
+    corner = Wedge((2 / 3,))
+    value, slope = (
+        corner.functionals(
+            Sites(np.zeros((1, 2)), np.zeros(1, int), np.array([a0]), np.array([a1]), np.zeros((1, 2, 2)))
+        )
+        for a0, a1 in ((1.0, (0.0, 0.0)), (0.0, (1.0, 0.0)))
+    )
+    assert np.abs(value).max() < 1e-90
+    assert np.isnan(slope).all()

@@ -57,6 +57,16 @@ def test_curves_in_a_plane_of_space(space):
         assert np.abs(np.linalg.norm(curve.points - [0.2, 0, 0], axis=1) - 0.3).max() < 1e-12
 
 
+def test_a_domain_with_a_notch_is_drawn_off_its_walls():
+    """The notch is a quarter of the box: planes through its middle lie along walls; what touches it is outside."""
+    parts = jn.Partition(jn.Box((-1, -1, 0), (1, 1, 1)) - jn.Box((0, -1, 0), (1, 0, 1)))
+    through = planes(parts)[0].fixed
+    assert 0.0 not in through[:2] and through[2] == 0.5
+    problem = jn.Problem(parts, f=-1.0, boundary=jn.Dirichlet(0.0))
+    solution = jn.solve(problem, method=jn.FEM(order=2, size=1.0), tol=1.0, verify=False)
+    assert json.loads(scene(solution, 20)[0])["views"]
+
+
 def test_samples_of_interfaces_are_what_python_says(plane):
     found, array = arrays(plane)
     (entry,) = found["views"][0]["curves"]

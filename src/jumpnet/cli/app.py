@@ -160,7 +160,8 @@ def solve(
     ctx: typer.Context,
     file: File,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="DIR", help="Directory for the files.")
+        str | None,
+        typer.Option("--output", "-o", metavar="DIR", help="Directory for the files; without one none are written."),
     ] = None,
     set_: Set = None,
     seed: Annotated[
@@ -174,7 +175,10 @@ def solve(
     time_limit: Annotated[
         float | None,
         typer.Option(
-            "--time-limit", parser=positive, metavar="SECONDS", help="For the solve; then the best so far is taken."
+            "--time-limit",
+            parser=positive,
+            metavar="SECONDS",
+            help="For the solve, then the best so far is taken; by default the file's, else none.",
         ),
     ] = None,
     json: Json = False,
@@ -252,13 +256,25 @@ def fit(
     ] = None,
     noise: Annotated[
         float | None,
-        typer.Option("--noise", parser=positive, metavar="S", help="The standard deviation of a measured value."),
+        typer.Option(
+            "--noise",
+            parser=positive,
+            metavar="S",
+            help="The standard deviation of a measured value; by default the file's, else estimated.",
+        ),
     ] = None,
     starts: Annotated[
-        int | None, typer.Option("--starts", parser=whole(1, 1000), metavar="N", help="Begin at so many places.")
+        int | None,
+        typer.Option(
+            "--starts",
+            parser=whole(1, 1000),
+            metavar="N",
+            help="Begin at so many places; by default the file's, else 1.",
+        ),
     ] = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="DIR", help="Directory for the files.")
+        str | None,
+        typer.Option("--output", "-o", metavar="DIR", help="Directory for the files; without one none are written."),
     ] = None,
     set_: Set = None,
     json: Json = False,
@@ -278,7 +294,10 @@ def fit(
 def report(
     ctx: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE.jumpnet", help="A saved solution.")],
-    output: Annotated[str | None, typer.Option("--output", "-o", metavar="OUT.html", help="Where to write.")] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="OUT.html", help="Where to write; by default beside the solution."),
+    ] = None,
     json: Json = False,
     seconds: Seconds = None,
     gigabytes: Gigabytes = None,
@@ -322,7 +341,10 @@ def reproduce(
     ] = False,
     output: Directory = "results",
     steps: Annotated[
-        int | None, typer.Option("--steps", parser=whole(1), metavar="N", help="The most steps of a training.")
+        int | None,
+        typer.Option(
+            "--steps", parser=whole(1), metavar="N", help="The most steps of a training; by default the plan's."
+        ),
     ] = None,
 ) -> None:
     """Compute the paper's tables and figures beside the paper's numbers; goes on where it was interrupted."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # pydantic is loaded with the first file
 
 
 def integral_of(
-    builder: Builder, parts: Partition, solution: Solution, entry: FluxEntry | IntegralEntry, name: str, sign: float
+    builder: Builder, solution: Solution, entry: FluxEntry | IntegralEntry, name: str, sign: float
 ) -> Integral:
     """An integral that a file asks for; fluxes are multiplied by `sign`."""
     key = f"quantities.{name}"
@@ -34,10 +34,9 @@ def integral_of(
     if entry.over is None:
         return function(solution)
     pieces = builder.pieces(entry.over, f"{key}.over")
-    if entry.kind != "mean":
-        return sum((function(solution, piece) for piece in pieces), NOTHING)
-    whole = sum(parts.measure(piece) for piece in pieces)
-    return sum((function(solution, piece).scaled(parts.measure(piece) / whole) for piece in pieces), NOTHING)
+    if entry.kind == "mean":
+        return quantities.mean_over(solution, pieces)
+    return sum((function(solution, piece) for piece in pieces), NOTHING)
 
 
 def probe_points(builder: Builder, parts: Partition, entry: Probe, key: str) -> tuple[np.ndarray, np.ndarray | None]:

@@ -125,7 +125,7 @@ class Builder:
         if named:
             self.partition._with_parts(tuple(named))
             for part in named:
-                if not self.partition._reached(part):
+                if not self.partition.reached(part):
                     lower, upper = self.partition.domain.bounds
                     reach = ", ".join(
                         f"x{k + 1} from {a:.6g} to {b:.6g}" for k, (a, b) in enumerate(zip(lower, upper, strict=True))

@@ -77,8 +77,8 @@ def _lacking(read: ProblemFile, verdict: Verdict, entry: FluxEntry | IntegralEnt
         function = verdict.error_of_mean if entry.kind == "mean" else verdict.error_of_integral
     if entry.over is None:
         return function(None)
-    pieces, parts = read.builder.pieces(entry.over, f"{key}.over"), read.problem.partition
+    pieces = read.builder.pieces(entry.over, f"{key}.over")
     if entry.kind != "mean":
         return sum(function(piece) for piece in pieces)
-    whole = sum(parts.measure(piece) for piece in pieces)
-    return sum(function(piece) * parts.measure(piece) / whole for piece in pieces)
+    volume = verdict.finding.volume
+    return sum(function(piece) * volume[piece] for piece in pieces) / sum(volume[piece] for piece in pieces)

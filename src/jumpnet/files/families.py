@@ -16,6 +16,7 @@ from jumpnet.files.opening import Origin
 from jumpnet.files.problemfile import ProblemFile
 from jumpnet.problem import Data, Problem
 from jumpnet.solution import Solution
+from jumpnet.solution.quantities import with_rounding
 from jumpnet.studies.family import Family, Measured, Quantity, Values, digest, measured
 from jumpnet.studies.fingerprint import fingerprint
 
@@ -61,7 +62,10 @@ class FileFamily(Family):
         if self.quantities is not None:
             return solution, {name: measured(solution, quantity) for name, quantity in self.quantities.items()}
         errors = quantity_errors(read, solution)
-        found = {name: (q.value, errors.get(name, np.nan)) for name, q in read.quantities(solution).items()}
+        found = {
+            name: (q.value, with_rounding(q.value, max(errors[name], q.error)) if name in errors else np.nan)
+            for name, q in read.quantities(solution).items()
+        }
         return solution, found or {"mean": measured(solution, "mean")}
 
     @property

@@ -18,6 +18,7 @@ from jumpnet.reporting.figures.canvas import write_file
 from jumpnet.reporting.quantities import decided
 from jumpnet.solution import Solution
 from jumpnet.solution.effective import EffectiveTensor
+from jumpnet.solution.quantities import with_rounding
 
 # Headings of the two numbers of a balance; True: fluxes are given as heat flow.
 _BALANCE = {
@@ -69,7 +70,7 @@ def _quantities(read: ProblemFile, solution: Solution, coarse: Coarse | None) ->
         value = integral.value + added.get(name, 0.0)
         found[name] = {
             "value": value,
-            "error": max(integral.error, judged[name]) if name in judged else None,
+            "error": with_rounding(value, max(integral.error, judged[name])) if name in judged else None,
             "quadrature error": integral.error,
             "resolution error": abs(value - halved[name]) if name in halved else None,
         }
@@ -114,10 +115,13 @@ def described(read: ProblemFile, solution: Solution, found: dict[str, Any]) -> s
 def listed_quantities(found: dict[str, Any]) -> list[str]:
     """The quantities in lines: name, value, error; where the error is that of the quadrature alone, that is said."""
     width = max((len(name) for name in found["quantities"]), default=0)
-    return [
+    lines = [
         f"  {name:<{width}}  {_digits(of)}  (± {_bar(of):.1e}{_alone(of)}{_pixels(of)})"
         for name, of in found["quantities"].items()
     ]
+    if any(of["error"] is None for of in found["quantities"].values()):
+        lines.append(f"  {BY_QUADRATURE}")
+    return lines
 
 
 def probed(read: ProblemFile, solution: Solution) -> str:
@@ -211,6 +215,11 @@ def _digits(of: dict[str, Any]) -> str:
         return f"{value:.6g}"
     kept = int(np.floor(np.log10(abs(value)))) - int(np.floor(np.log10(bar))) + 2
     return f"{value:.{min(max(kept, 2), 12)}g}"
+
+
+BY_QUADRATURE = (
+    'of the quadrature alone: the error of the solution comes on top; [solve] verify = "always" solves for it'
+)
 
 
 def _alone(of: dict[str, Any]) -> str:

@@ -180,7 +180,7 @@ class ProblemFile:
     def quantities(self, solution: Solution) -> dict[str, Integral]:
         """The integrals that the file asks for, by name."""
         return {
-            name: integral_of(self.builder, self.problem.partition, solution, entry, name, self.sign)
+            name: integral_of(self.builder, solution, entry, name, self.sign)
             for name, entry in self.file.quantities.items()
             if entry.kind != "effective"
         }

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from jaxtyping import Int
 
 from jumpnet.errors import GeometryError
 from jumpnet.fe.field import Field
@@ -129,11 +130,6 @@ def _singular_vertices(problem: Problem, mesh: Mesh) -> list[int]:
     return sorted(set(found))
 
 
-def _on_edges(problem: Problem, mesh: Mesh) -> list[int]:
-    """The vertices on singular edges in space."""
-    return singular_edges(problem, mesh).tolist()
-
-
 def _at(x: np.ndarray, places: list[np.ndarray], size: float) -> bool:
     return any(np.linalg.norm(x - place) < 1e-6 * size for place in places)
 
@@ -145,14 +141,13 @@ def judge_elements(
 
     In their own space it would be zero, as their residual is orthogonal to that space.
     """
-    vertices = (_singular_vertices if problem.dim == 2 else _on_edges)(problem, field.mesh)
-    options = _patient(options, bool(vertices))
-    analytic = field.mesh.dim == 2 and not vertices
+    singular = np.array((_singular_vertices if problem.dim == 2 else singular_edges)(problem, field.mesh), int)
+    options = _patient(options, len(singular) > 0)
     beside = solution.representation.supplement
-    spaces = _higher(field, Sources(beside) if beside.given else None, vertices, options)
+    spaces = _higher(field, Sources(beside) if beside.given else None, singular, options)
     mean, doubt = _mean(solution, problem)
-    found = settled(problem, spaces, options, tol, mean, analytic)
-    return replace(found, singular=bool(vertices), unresolved=found.unresolved + doubt)
+    found = settled(problem, spaces, options, tol, mean, len(singular) > 0)
+    return replace(found, singular=len(singular) > 0, unresolved=found.unresolved + doubt)
 
 
 def _patient(options: JudgeOptions, singular: bool) -> JudgeOptions:
@@ -161,18 +156,21 @@ def _patient(options: JudgeOptions, singular: bool) -> JudgeOptions:
 
 
 def _higher(
-    field: Field, beside: Sources | None, vertices: list[int], options: JudgeOptions
+    field: Field, beside: Sources | None, singular: Int[np.ndarray, " ..."], options: JudgeOptions
 ) -> Iterator[tuple[Space, Answer]]:
-    """Spaces beyond that of elements, and the elements on their meshes, beside the fields of point sources."""
+    """Spaces beyond that of elements, and the elements on their meshes, beside the fields of point sources.
+
+    `singular` are vertices in the plane, edges in space.
+    """
     for more in range(1, 1 + options.higher):
-        if not vertices:
+        if not len(singular):
             yield Space(field.mesh, field.order + more), Elements(field, beside)
             continue
         order = field.order + more
         if field.mesh.dim == 3:  # layers and orders in turn: both at once are expensive in space
-            mesh, order = graded_edges(field.mesh.as_origin(), np.array(vertices), more - 1), order - more // 2
+            mesh, order = graded_edges(field.mesh.as_origin(), singular, more - 1), order - more // 2
         else:
-            mesh = field.mesh.as_origin().graded(vertices, min(more * BEYOND, MOST_LAYERS))
+            mesh = field.mesh.as_origin().graded(singular.tolist(), min(more * BEYOND, MOST_LAYERS))
         yield (
             Space(mesh, order),
             Elements(replace(field, mesh=mesh, values=mesh.prolonged(field.values, field.order)), beside),
@@ -185,19 +183,21 @@ def settled(
     options: JudgeOptions,
     tol: float | None,
     mean: float | None,
-    analytic: bool = False,
+    singular: bool = False,
 ) -> Finding:
     """The error in the first space in which it has converged; each space comes with the answer on its mesh.
 
-    For finite elements without singular points (`analytic`), the modes of the next degree are at most a fifth of those
-    of the last, and the error beyond the next degree is likewise a fifth: the first space suffices.
+    For finite elements in the plane without singular points (`analytic`), the modes of the next degree are at most a
+    fifth of those of the last, and the error beyond the next degree is likewise a fifth: the first space suffices.
     """
     began, last, before, change, least, answer = time.perf_counter(), None, None, np.inf, 0.0, None
+    analytic = problem.dim == 2 and not singular
+    alone = problem.dim == 2 or not singular  # at edges in space the second space is the first one with more layers
     for space, answer in spaces:
         if last is not None and not _affordable(space, last, time.perf_counter() - began, options):
             break
         level = solved(problem, space, answer, mean)
-        if isinstance(answer, Elements) and last is None:
+        if isinstance(answer, Elements) and last is None and alone:
             decay = level.field.highest() / max(answer.field.highest(), 1e-300) if analytic else np.inf
             clear = tol is not None and _clear(level, tol, options, AT_ONCE[problem.dim])
             if (clear or decay <= options.change) and _off_resonance(level):

@@ -56,7 +56,7 @@ class Smooth:
         shape, d = pde.x.shape[:2], mesh.dim
         piece = np.repeat(mesh.piece, shape[1]).astype(np.int32)
         parts = pde.x.reshape(-1, d), piece, -pde.lam.ravel(), pde.divergence.reshape(-1, d), pde.A.reshape(-1, d, d)
-        left = self.solution._functional(*self._padded(WHOLE, *parts))[: len(piece)]
+        left = self.solution.representation.functional(*self._padded(WHOLE, *parts))[: len(piece)]
         return left.reshape(shape) - pde.f, np.zeros(0)
 
     def _padded(self, size: int, *parts: Array) -> tuple[Array, ...]:

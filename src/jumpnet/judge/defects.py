@@ -75,7 +75,8 @@ class OnInterfaces:
 class OnBoundary:
     """Defects of Dirichlet conditions, and of others over the conductivity; and the flux of e.
 
-    That is A grad e . n = through - alpha e. `part` numbers the parts of the boundary. `continued` is as on interfaces.
+    That is A grad e . n = through - alpha e; the flux of finite elements themselves is g - alpha u_h where a condition
+    gives it (`Solution.net_flux`). `part` numbers the parts of the boundary. `continued` is as on interfaces.
     """
 
     value: Array
@@ -320,7 +321,7 @@ def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Ou
     stiff = PENALTY * k / size
     value, outflow = np.where(fixed, g - u, 0.0), np.where(fixed, 0.0, g - alpha * u - q)
     load = np.where(fixed, stiff * value, outflow)
-    through = load
+    through = np.where(fixed, load, 0.0) if answer.weak else load
     distance, along = np.zeros_like(q), None
     if isinstance(answer, Elements):
         distance = np.sum((x - points.x) * n, axis=2)

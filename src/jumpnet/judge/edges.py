@@ -19,8 +19,8 @@ CONTRAST = 1.5
 ANGULAR = (Box, HalfSpace, Body, Complement, Intersection, Union)
 
 
-def singular_edges(problem: Problem, mesh: Mesh) -> Int[np.ndarray, " vertices"]:
-    """The vertices on edges of a mesh in space at which the gradient of u may be infinite."""
+def singular_edges(problem: Problem, mesh: Mesh) -> Int[np.ndarray, "edges 2"]:
+    """The edges of a mesh in space at which the gradient of u may be infinite, as pairs of vertices."""
     names = np.sort(mesh.same[mesh.elements[:, EDGES]], axis=2).reshape(-1, 2)
     edge, number = np.unique(edge_keys(names), return_inverse=True)
     number = number.ravel()
@@ -32,7 +32,7 @@ def singular_edges(problem: Problem, mesh: Mesh) -> Int[np.ndarray, " vertices"]
     found |= changing & (total > np.pi / 2 + SHARP)
     found |= _between_materials(problem, mesh, angle, total)
     ends = mesh.elements[:, EDGES].reshape(-1, 2)  # all images of an edge
-    return np.unique(ends[found[number]])
+    return np.unique(ends[found[number]], axis=0)
 
 
 def _between_materials(problem: Problem, mesh: Mesh, angle: np.ndarray, total: np.ndarray) -> np.ndarray:

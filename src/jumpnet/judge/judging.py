@@ -17,6 +17,10 @@ from jumpnet.judge.verdict import Verdict
 from jumpnet.judge.voxels import judge_voxels
 from jumpnet.solution import Solution
 
+# All further layers of elements towards an edge change e by at most this many times what one has changed: they shrink
+# by a factor of 4, so that the change falls by 4^(2s) at an exponent s; 8 is for s = 0.04.
+LAYERS = 8.0
+
 
 def judge(
     solution: Solution,
@@ -59,8 +63,16 @@ def judge(
     except (JumpnetError, np.linalg.LinAlgError, RuntimeError, MemoryError) as error:
         # The latter: elements or equations that are singular to rounding, or what NGSolve and SuperLU raise.
         found = undecided(f"not judged: {error}")
-    safety = options.singular_safety if found.singular else options.safety
-    return Verdict(solution, found, safety, time.perf_counter() - began)
+    return Verdict(solution, found, _safety(found, options, solution), time.perf_counter() - began)
+
+
+def _safety(found: Finding, options: JudgeOptions, solution: Solution) -> float:
+    """The safety factor of a result; at edges in space from what one more layer of elements changed."""
+    if not found.singular:
+        return options.safety
+    if solution.dim < 3:
+        return options.singular_safety
+    return options.safety * (1 + LAYERS * found.change)
 
 
 def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Finding:

@@ -12,7 +12,8 @@ class JudgeOptions:
     order of curved faces. The judge stops when the relative change of the root mean square error from one space to the
     next is below `change` (`singular_change` if there are singular points, which the safety factor covers). It stops in
     any case before a space with more than `unknowns` (by dimension), or one that is expected to exceed `seconds`.
-    An estimate is the judged error times `safety`, or `singular_safety` if there are singular points.
+    An estimate is the judged error times `safety`, or `singular_safety` if there are singular points in the plane; at
+    edges in space `safety` times a factor that grows with the change.
     """
 
     across: Mapping[int, int] = field(default_factory=lambda: {2: 10, 3: 5})

@@ -125,7 +125,7 @@ class Singular:
             return strength * G * np.einsum("ni,ni->n", x - self.x, normal)
 
         found = total(over_boundary(partition, piece=self.piece), outward)
-        for pair in partition._walls.interfaces:
+        for pair in partition.walls.interfaces:
             if self.piece in pair:  # normals point from the second to the first
                 sign = 1.0 if pair[1] == self.piece else -1.0
                 found = found + total(over_interface(partition, pair), outward).scaled(sign)

@@ -49,15 +49,15 @@ def on_boundary(problem: Problem, number: int, part: str, notes: Notes) -> Itera
         return  # the data of both sides are functions of the lower one
 
     def wanted(trace: Trace) -> np.ndarray:
-        on = parts._walls.on_outer_boundary(trace)
+        on = parts.walls.on_outer_boundary(trace)
         return (
             on
             if len(parts.boundary_parts) == 1
-            else on & (parts._part_of(trace.points, trace.wall, trace.behind) == number)
+            else on & (parts.part_of(trace.points, trace.wall, trace.behind) == number)
         )
 
     def own() -> list[int]:
-        walls = zip(parts._walls.walls, parts._walls.pilot, strict=True)
+        walls = zip(parts.walls.walls, parts.walls.pilot, strict=True)
         return [k for k, (wall, pilot) in enumerate(walls) if wall.owner == 0 and wanted(pilot).any()]
 
     surface = _Surface(problem, own, wanted, lambda trace: np.ones(len(trace), bool))
@@ -69,10 +69,10 @@ def on_boundary(problem: Problem, number: int, part: str, notes: Notes) -> Itera
 
 def on_interface(problem: Problem, pair: Pair, notes: Notes) -> Iterator[Places]:
     """Places on an interface where its jumps or its resistance change fast."""
-    walls, jump = problem.partition._walls, problem.jumps[pair]
+    walls, jump = problem.partition.walls, problem.jumps[pair]
     surface = _Surface(
         problem,
-        lambda: list(walls._of_pair[pair]),
+        lambda: list(walls.of_pair[pair]),
         lambda trace: walls.between(trace, pair),
         lambda trace: trace.ahead == pair[0],
     )
@@ -180,7 +180,7 @@ def _sampled_wall(surface: _Surface, number: int, value: OnSurface) -> Places | 
     """Points of a wall without parameters that stand out among their neighbours; nothing is resolved there."""
     from scipy.spatial import KDTree
 
-    walls = surface.problem.partition._walls
+    walls = surface.problem.partition.walls
     trace = walls.trace(number, SAMPLED, EvenlySpread(), True)
     trace = trace[surface.wanted(trace)]
     if len(trace) <= NEIGHBOURS:

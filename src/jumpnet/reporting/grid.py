@@ -13,6 +13,11 @@ from jumpnet.geometry.shape import Shape
 
 MARGIN = 0.03  # of the longer side, on each side: room for the outline of a box
 
+# Where the domain is cut, of its extent, if planes through its middle and those of pieces lie along walls.
+OFF_MIDDLE = (0.6, 0.4, 0.7, 0.3)
+# The points at which that is looked at.
+IN_PLANE = 64
+
 
 @dataclass(frozen=True)
 class Plane:
@@ -58,20 +63,35 @@ class Grid:
 
 def planes(partition: Partition, at: tuple[float, ...] | None = None) -> tuple[Plane, ...]:
     """The plane itself in 2-D, else the three planes of the first three coordinates through a point."""
+    if partition.dim == 2:
+        return (Plane((0, 1), at or (0.0, 0.0)),)
     through = _cut_most(partition) if at is None else at
-    pairs = [(0, 1)] if partition.dim == 2 else [(0, 1), (0, 2), (1, 2)]
-    return tuple(Plane(pair, through) for pair in pairs)
+    return tuple(Plane(pair, through) for pair in [(0, 1), (0, 2), (1, 2)])
 
 
 def _cut_most(partition: Partition) -> tuple[float, ...]:
-    """In each coordinate the value that cuts most pieces: the middle of the domain or of a piece, the former first."""
+    """In each coordinate the value that cuts most pieces: the middle of the domain or of a piece, the former first.
+
+    Planes along walls are avoided, if need be off the middle.
+    """
     lower, upper = partition.bounds
     boxes = [np.clip(shape.bounds, lower, upper) for shape in partition.pieces]
-    candidates = np.array([(lower + upper) / 2, *(box.mean(axis=0) for box in boxes)]).T.tolist()
-    return tuple(
-        max(values, key=lambda value: sum(box[0, k] < value < box[1, k] for box in boxes))
-        for k, values in enumerate(candidates)
-    )
+    middles = np.array([(lower + upper) / 2, *(box.mean(axis=0) for box in boxes)])
+    through = []
+    for k in range(partition.dim):
+        off = [float(lower[k] + part * (upper[k] - lower[k])) for part in OFF_MIDDLE]
+        clear = ([v for v in values if not _along_a_wall(partition, k, v)] for values in (middles[:, k].tolist(), off))
+        values = next(filter(None, clear), middles[:1, k].tolist())
+        through.append(max(values, key=lambda value, k=k: sum(box[0, k] < value < box[1, k] for box in boxes)))
+    return tuple(through)
+
+
+def _along_a_wall(partition: Partition, axis: int, value: float) -> bool:
+    """Whether a surface has a part of the plane of points with this coordinate."""
+    x = np.random.default_rng(0).uniform(*partition.bounds, (IN_PLANE, partition.dim))
+    x[:, axis] = value
+    level = np.array([shape.level(x) for shape in (partition.domain, *partition.pieces)])
+    return bool(np.any(np.sum(np.abs(level) < 1e-9 * partition.domain.size, axis=1) > 1))
 
 
 def whole_resolution(given: int | None, default: int) -> int:

@@ -25,7 +25,7 @@ def rings_of(shape: Shape, longest: float) -> tuple[Ring, ...] | None:
     if shape.dim != 2 or shape.clipped:
         return None
     if isinstance(shape, Path):
-        return tuple(Ring(_of_loop(shape, t, longest)) for t in shape._loops.nodes)
+        return tuple(Ring(_of_loop(shape, t, longest)) for t in shape.curves.nodes)
     if isinstance(shape, Box):
         (a, b), (c, d) = shape.bounds
         return (Ring(_along(np.array([(a, b), (c, b), (c, d), (a, d), (a, b)], float), longest)),)
@@ -36,7 +36,7 @@ def rings_of(shape: Shape, longest: float) -> tuple[Ring, ...] | None:
 
 def _of_loop(shape: Path, t: Float[np.ndarray, " n"], longest: float) -> Float[np.ndarray, "m 2"]:
     """A loop of a path, at its nodes and between those that are far apart."""
-    loops = shape._loops
+    loops = shape.curves
     start = loops.position(t[:-1])
     length = np.linalg.norm(np.roll(start, -1, axis=0) - start, axis=1)
     parts = np.maximum(np.ceil(length / longest), 1).astype(int)

@@ -7,6 +7,7 @@ of (T - k1)^-1 and (k2 - T)^-1 whatever the arrangement; for more materials only
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -185,19 +186,13 @@ def _means(problem: Problem, piece: int) -> tuple[Tensor, Tensor]:
     rule = over_piece(problem.partition, piece)
     volume = rule(lambda x, n: np.ones(len(x))).value
 
-    def mean(of_matrix: bool) -> Tensor:
-        found = np.empty((d, d))
-        for i in range(d):
-            for j in range(d):
+    def mean(of: Callable[[Tensor], Tensor], i: int, j: int) -> float:
+        return rule(lambda x, n: of(field.value(x))[:, i, j]).value / volume
 
-                def entry(x: np.ndarray, n: np.ndarray, i: int = i, j: int = j) -> np.ndarray:
-                    A = field.value(x)
-                    return (A if of_matrix else np.linalg.inv(A))[:, i, j]
-
-                found[i, j] = rule(entry).value / volume
-        return found
-
-    return mean(True), mean(False)
+    A, inverse = (
+        np.array([[mean(of, i, j) for j in range(d)] for i in range(d)]) for of in (np.asarray, np.linalg.inv)
+    )
+    return A, inverse
 
 
 def _hashin_shtrikman(materials: tuple[tuple[float, float], ...], reference: float, d: int) -> float:

@@ -47,7 +47,7 @@ def _pair(parts: Partition, over: tuple[Any, ...]) -> tuple[int, int]:
             f"over is {over!r}; an interface is a pair of pieces such as (0, 1), several pieces a list."
         )
     a, b = (parts.piece_number(one) for one in over)
-    parts._pair((a, b))
+    parts.interface_pair((a, b))
     return a, b
 
 

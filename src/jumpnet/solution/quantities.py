@@ -6,7 +6,7 @@ check of the solution that needs no exact one: it is a consequence of the equati
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +31,14 @@ Pair = tuple[int, int]
 MOST_LOST = 1e-2
 # Fluxes below this part of that driven by the size of u across a piece count as rounding.
 ROUNDING = 1e-8
+# No number is known better than this part of itself: an integral adds hundreds of products (heuristic).
+ROUNDING_OF_NUMBERS = 16 * float(np.finfo(float).eps)
 SAMPLE = 200  # points at which the size of u is taken
+
+
+def with_rounding(value: float, error: float) -> float:
+    """The error of a number, at least what rounding does to it; nan where it is not known."""
+    return float(np.maximum(error, ROUNDING_OF_NUMBERS * abs(value)))
 
 
 @dataclass(frozen=True)
@@ -68,14 +75,17 @@ class Balance:
 def net_flux(solution: Solution, over: tuple[int | str, int | str] | str) -> Integral:
     """The integral of A grad u . n over an interface (a, b) or a part of the boundary.
 
-    On an interface n points to a and the flux is taken on the side of a; on the boundary n points outward.
+    On an interface n points to a and the flux is taken on the side of a; on the boundary n points outward. Of finite
+    elements, whose gradients are less accurate than their values, the flux is g - alpha u where a condition gives it.
     """
     parts = _partition(solution)
     if isinstance(over, str):
-        _finite(solution, f"flux through {over!r}", parts.part_name(over))
-        return _through_boundary(solution, over)
+        name = parts.part_name(over)
+        _finite(solution, f"flux through {over!r}", name)
+        given = _given_flux(solution, name) if solution.representation.elements is not None else None
+        return _through_boundary(solution, over, given)
     a, b = (parts.piece_number(one) for one in over)
-    _finite(solution, f"flux from {parts.names[b]!r} to {parts.names[a]!r}", parts._pair((a, b)))
+    _finite(solution, f"flux from {parts.names[b]!r} to {parts.names[a]!r}", parts.interface_pair((a, b)))
     return places_of(solution).on_interface((a, b), _normal_flux)
 
 
@@ -103,6 +113,16 @@ def mean(solution: Solution, piece: int | str | None = None) -> Integral:
     # What is sampled has an uncertain volume too; the deviation from a first guess suffers less from it.
     deviation = _inside(solution, piece, lambda at: at.without_sources() - about) + _of_sources(solution, piece)
     return Integral(about, 0.0, abs(about)) + deviation.scaled(1.0 / volume)
+
+
+def mean_over(solution: Solution, pieces: Sequence[int]) -> Integral:
+    """The mean of u over several pieces together, weighted by their volumes as the same rules have them."""
+    means = [mean(solution, piece) for piece in pieces]
+    volumes = [_inside(solution, piece, lambda at: np.ones(len(at.x))) for piece in pieces]
+    whole = sum(volume.value for volume in volumes)
+    found = sum((one.scaled(volume.value / whole) for one, volume in zip(means, volumes, strict=True)), NOTHING)
+    unsure = sum(abs(one.value - found.value) * v.error / whole for one, v in zip(means, volumes, strict=True))
+    return found + Integral(0.0, unsure, 0.0)
 
 
 def energy(solution: Solution, piece: int | str | None = None) -> Integral:
@@ -242,11 +262,24 @@ def _source(solution: Solution, problem: Problem, piece: int) -> Integral:
     return places_of(solution).in_piece(piece, density) + points
 
 
-def _through_boundary(solution: Solution, part: str | None) -> Integral:
+def _through_boundary(solution: Solution, part: str | None, flux: Density | None = None) -> Integral:
     """The flux through the outer boundary or a part of it, piece by piece: it may jump where they meet."""
     pieces = outer_pieces(_partition(solution))
     places = places_of(solution)
-    return sum((places.on_boundary(part, piece, _normal_flux) for piece in pieces), NOTHING)
+    return sum((places.on_boundary(part, piece, flux or _normal_flux) for piece in pieces), NOTHING)
+
+
+def _given_flux(solution: Solution, part: str) -> Density | None:
+    """g - alpha u on a part with a Neumann or Robin condition; None elsewhere."""
+    problem = solution.problem
+    if problem is None or problem.boundary[part].kind not in ("neumann", "robin"):
+        return None
+
+    def density(at: Places) -> np.ndarray:
+        kind, alpha, g = problem.boundary_data(part, at.x, at.normals, np.full(len(at.x), at.piece))
+        return g - alpha * at.u() if kind == "robin" else g
+
+    return density
 
 
 def _normal_flux(at: Places) -> np.ndarray:

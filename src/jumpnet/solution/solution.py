@@ -150,7 +150,7 @@ class Solution(Diagnosed):
     def __call__(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, " n"]:
         """u at points (n, d); on an interface use `side`, or name the piece."""
         points, cell = self.statement.located(x, piece)
-        return self._functional(points, cell, 1.0, np.zeros(self.dim))
+        return self.representation.functional(points, cell, 1.0, np.zeros(self.dim))
 
     def grad(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, "n d"]:
         """The gradient of u, (n, d)."""
@@ -194,7 +194,7 @@ class Solution(Diagnosed):
         lam, f, div_A, A = np.empty(n), np.empty(n), np.empty((n, d)), np.empty((n, d, d))
         for mine in np.split(order, np.flatnonzero(np.diff(cell[order])) + 1) if n else ():
             A[mine], div_A[mine], lam[mine], f[mine] = self.problem.pde(int(cell[mine[0]]), points[mine])
-        return self._functional(points, cell, -lam, div_A, A) - f
+        return self.representation.functional(points, cell, -lam, div_A, A) - f
 
     def net_flux(self, over: tuple[int | str, int | str] | str) -> "Integral":
         """The integral of A grad u . n over an interface (a, b), on the side of a and n pointing to a, or over a part
@@ -406,12 +406,6 @@ class Solution(Diagnosed):
         fit = self.diagnostics.fit
         interior = 0 if fit is None or fit.points is None else fit.points.interior
         return int(np.clip(10 * interior, 2000, 100_000))
-
-    def _functional(
-        self, x: np.ndarray, cell: np.ndarray, a0: float | np.ndarray, a1: np.ndarray, a2: np.ndarray | None = None
-    ) -> Float[np.ndarray, " n"]:
-        """a0 u + a1 . grad u + a2 : hess u at points seen from pieces."""
-        return self.representation.functional(x, cell, a0, a1, a2)
 
 
 def _errors(difference: np.ndarray, truth: np.ndarray) -> Errors:

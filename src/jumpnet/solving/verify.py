@@ -88,8 +88,9 @@ def _judged(found: Solution, verdict: Verdict, enough: float, doubts: list[str])
     """The solution with its verdict."""
     if not verdict.decided:
         found = found.because(*doubts, verdict.reason, verdict=verdict)
-        if found.status.ok and doubts:  # the method's own estimate does not suffice
-            return found.with_diagnostics(status=Status.UNDECIDED, estimate=np.nan)
+        if doubts:  # the method's own estimate does not suffice
+            status = Status.UNDECIDED if found.status.ok else found.status
+            return found.with_diagnostics(status=status, estimate=np.nan)
         return found
     found = found.with_diagnostics(verdict=verdict, estimate=verdict.estimate)
     if verdict.estimate <= enough:

@@ -19,7 +19,7 @@ from jumpnet.geometry.quadrature.rules import Integral
 from jumpnet.guard.text import shorten
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
-from jumpnet.solution.quantities import added_energy
+from jumpnet.solution.quantities import added_energy, with_rounding
 from jumpnet.solving import solve
 from jumpnet.studies.fingerprint import fingerprint
 from jumpnet.studies.nonlinear import solve_nonlinear
@@ -112,6 +112,11 @@ def checked_quantities(given: Any) -> dict[str, Quantity]:
 
 def measured(solution: Solution, quantity: Quantity) -> Measured:
     """A number and its error: judged where the solution was, else bounded by its estimate, else nan."""
+    value, error = _measured(solution, quantity)
+    return value, with_rounding(value, error)
+
+
+def _measured(solution: Solution, quantity: Quantity) -> Measured:
     if callable(quantity):
         found = quantity(solution)
         value = found.value if isinstance(found, Integral) else np.asarray(found, float)

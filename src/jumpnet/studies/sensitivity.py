@@ -135,7 +135,7 @@ class _Load(ValuesOnly):
                 f'second derivatives; solve with method="trefftz", or for two values of {r.name!r}.'
             )
         cell = np.full(len(x), piece)
-        return r.solution._functional(x, cell, 0.0, div_rate, rate)
+        return r.solution.representation.functional(x, cell, 0.0, div_rate, rate)
 
 
 def _condition(rates: Rates, part: str) -> Any:

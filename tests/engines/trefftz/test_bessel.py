@@ -78,6 +78,7 @@ def test_a_strong_reaction_around_a_disk(domain: jn.Box | jn.Disk, lam: float, o
 def test_a_saved_solution_has_its_functions(tmp_path: Path) -> None:
     problem, _ = around_a_disk(jn.Disk((0, 0), 1.0), 1e4, 1)
     solution = jn.solve(problem, tol=1e-8, verify=False)
+    assert "modified Bessel functions in 1 of 2 pieces" in solution.diagnostics.method
     solution.save(tmp_path / "bessel.jumpnet")
     x = np.random.default_rng(0).uniform(-0.6, 0.6, (30, 2))
     piece = problem.partition.label(x)

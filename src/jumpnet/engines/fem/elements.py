@@ -46,8 +46,7 @@ SIMPLICES = {2: 2.3, 3: 8.5}
 # Layers of elements towards singular points in the first mesh; each further space has half as many more.
 LAYERS = 4
 # The same towards singular edges in space, one more with each space; none in meshes with more elements than
-# MOST_GRADED, as flat elements need more iterations. A brick with k = 10: the last difference is 4.3e-4 with one layer
-# (order 4, 40,489 unknowns), 6.0e-4 with none (order 5, 42,993).
+# MOST_GRADED (heuristic).
 LAYERS_AT_EDGES, MOST_GRADED = 1, 3000
 # With more singular points than this (images) there is one layer only, to bound the number of elements (heuristic).
 MANY = 40
@@ -66,6 +65,9 @@ MODES_AT_ONCE = 0.1
 PART_MARKED = {2: 1.0, 3: 0.15}
 # The time of a space is expected to grow with this power of the number of unknowns.
 GROWTH = {2: 1.3, 3: 1.3}
+# The part of the engine's time that one space may take: the judge takes about 1.7 times as long
+# (benchmarks/patience.py), and has four fifths of that time.
+OF_LIMIT = 0.5
 # The rate at which differences fall is taken to be at least this, also if the last two fell faster (heuristic).
 LEAST_RATE = 0.1
 # The rate that is assumed for the first difference, which has none before it (heuristic; the judge decides).
@@ -202,9 +204,9 @@ class Refinement:
         return time.perf_counter() - self._began
 
     def _in_time(self, space: Space) -> bool:
-        """Whether a space is likely to be solved in time, from the time of the last one (without meshing)."""
-        more = (space.size / self._stages[-1].level.space.size) ** GROWTH[space.mesh.dim]
-        return self._spent + more * self._last <= self._seconds
+        """Whether a space is likely to be solved and judged in time, from the last one's time (without mesh)."""
+        expected = self._last * (space.size / self._stages[-1].level.space.size) ** GROWTH[space.mesh.dim]
+        return expected <= min(self._seconds - self._spent, OF_LIMIT * self._seconds)
 
 
 class Refined:
@@ -234,11 +236,11 @@ class Refined:
 
     def _grade_edges(self, layers: int) -> None:
         """More layers of elements towards singular edges in space, as long as there are not too many."""
-        vertices = singular_edges(self._problem, self.mesh)
-        for _ in range(min(layers, MOST_LAYERS - self._layers) if len(vertices) else 0):
+        edges = singular_edges(self._problem, self.mesh)
+        for _ in range(min(layers, MOST_LAYERS - self._layers) if len(edges) else 0):
             if len(self.mesh) > MOST_GRADED:
                 break
-            self.mesh, self._layers = graded_edges(self.mesh, vertices, 1), self._layers + 1
+            self.mesh, self._layers = graded_edges(self.mesh, edges, 1), self._layers + 1
 
     def deepen(self) -> None:
         """Add layers of elements towards singular points and edges, without bisections."""
@@ -253,8 +255,8 @@ class Refined:
         """Bisect marked elements, except those at singular points, which get more layers instead."""
         self.mesh = self.mesh.as_origin()
         if self.mesh.dim == 3:
-            edges = singular_edges(self._problem, self.mesh) if self._layers else np.empty(0, int)
-            marked = marked & ~np.isin(self.mesh.elements, edges).any(axis=1)
+            if self._layers:
+                marked = marked & ~np.isin(self.mesh.elements, singular_edges(self._problem, self.mesh)).any(axis=1)
             self.mesh = fitted(self._problem.partition, halved(self.mesh, marked))
             if self._layers:
                 self._grade_edges(1)

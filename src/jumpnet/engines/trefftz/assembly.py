@@ -234,7 +234,7 @@ class DirectSolver:
         """The pieces on whose boundary values of u are given; all pieces if there are none."""
         parts, grounded = self.problem.partition, np.zeros(self.problem.partition.size, bool)
         if all(condition.kind == "dirichlet" for condition in self.problem.boundary.values()):
-            grounded[list(parts._walls.outer_labels)] = True
+            grounded[list(parts.walls.outer_labels)] = True
             return grounded
         x, _, piece, part = parts.boundary_survey
         for number, name in enumerate(parts.boundary_parts):

@@ -87,7 +87,7 @@ def _points_of(found: DataSurvey, half: int, dim: int) -> Collocation:
 
 def _followed(problem: Problem, found: DataSurvey, half: int) -> Followed:
     parts = problem.partition
-    around = sum(wall.patch.measure for wall in parts._walls.walls if wall.owner == 0)
+    around = sum(wall.patch.measure for wall in parts.walls.walls if wall.owner == 0)
     wholes = [(one, parts.measure(piece)) for piece, one in found.pieces.items()]
     wholes += [(one, around) for one in found.boundary.values()]
     lengths = {interface.pair: interface.measure for interface in parts.interfaces}

@@ -27,7 +27,7 @@ def equations_near(problem: Problem, corners: Sequence[Corner], points: Points, 
     None if no walls are known there.
     """
     parts = problem.partition
-    around = sum(wall.patch.measure for wall in parts._walls.walls if wall.owner == 0)
+    around = sum(wall.patch.measure for wall in parts.walls.walls if wall.owner == 0)
     spacing = {i.pair: i.measure / max(points.interface, 1) for i in parts.interfaces}
     spacing[OUTSIDE, OUTSIDE] = around / max(points.boundary, 1)
     # Held-out points lie between those of the solve.

@@ -50,7 +50,7 @@ class Mirror(NamedTuple):
 def mirrors(problem: Problem, piece: int, transform: np.ndarray) -> Iterator[Mirror]:
     """The sides of a box that is not periodic, for a piece that reaches them."""
     parts = problem.partition
-    if not isinstance(parts.domain, Box) or piece not in parts._walls.outer_labels or any(is_periodic(problem)):
+    if not isinstance(parts.domain, Box) or piece not in parts.walls.outer_labels or any(is_periodic(problem)):
         return
     (x0, y0), (x1, y1) = parts.bounds
     corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float) @ transform.T @ np.array([1, 1j])
@@ -75,7 +75,7 @@ def cut_pieces(problem: Problem, piece: int) -> Iterator[tuple[Slit, Hole]]:
     pole as holes do.
     """
     parts = problem.partition
-    outer = parts._walls.outer_labels
+    outer = parts.walls.outer_labels
     around = {other for hole in parts.holes(piece) for other in hole.pieces}
     for interface in parts.interfaces:
         if piece not in interface.pair:

@@ -54,7 +54,7 @@ def walls_of_holes(parts: Partition) -> tuple[HoleWall, ...]:
 
 
 def _walls_of_holes(parts: Partition) -> tuple[HoleWall, ...]:
-    walls, of_pair = parts._walls, defaultdict(float)
+    walls, of_pair = parts.walls, defaultdict(float)
     found: dict[tuple[int, int], dict[tuple[int, Pair], float]] = {}
     for piece in range(parts.size):
         holes = {x.tobytes(): (piece, k) for k, hole in enumerate(parts.holes(piece)) for x in hole.points}
@@ -75,7 +75,7 @@ def _shares(
     parts: Partition, k: int, piece: int, holes: dict[bytes, tuple[int, int]]
 ) -> Iterator[tuple[tuple[int, int], Pair, float]]:
     """The holes of a piece that a wall belongs to, the pieces that it lies between there, and how much of it."""
-    walls, trace = parts._walls, parts._walls.pilot[k]
+    walls, trace = parts.walls, parts.walls.pilot[k]
     outer, between = walls.on_outer_boundary(trace), walls.between(trace)
     seen = np.flatnonzero((outer | between) & ((trace.ahead == piece) | (trace.behind == piece)))
     counts: dict[tuple[tuple[int, int], Pair], int] = defaultdict(int)
@@ -92,7 +92,7 @@ def on_small_walls(
     problem: Problem, holes: tuple[HoleWall, ...], points: Points, least: int, rng: np.random.Generator
 ) -> Collocation | None:
     """Points for the holes that would get fewer than `least` evenly spread ones; None where there are none."""
-    parts, walls = problem.partition, problem.partition._walls
+    parts, walls = problem.partition, problem.partition.walls
     found: dict[Pair, list[Trace]] = defaultdict(list)
     for one in holes:
         if missing := one.missing(points, least):

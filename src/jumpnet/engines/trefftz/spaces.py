@@ -83,12 +83,17 @@ def _each_once(blocks: Sequence[BasisBlock]) -> tuple[BasisBlock, ...]:
 
 
 def _cut_between_holes(problem: Problem, types: Sequence[OperatorType], most: int) -> PowerDiagram | None:
-    """The cells of the first piece with many holes; None if there is none, or it cannot be split."""
+    """The cells of the first piece with many holes; None if there is none, or it cannot be split.
+
+    All its neighbours must lie in holes: one that reaches the outer boundary would meet several cells.
+    """
     parts = problem.partition
     if parts.dim != 2 or any(is_periodic(problem)):
         return None
     for piece, operator in enumerate(types):
-        if operator.harmonic and len(parts.holes(piece)) > 1:
+        inside = {other for hole in parts.holes(piece) for other in hole.pieces}
+        beside = {a + b - piece for a, b in problem.jumps if piece in (a, b)}
+        if operator.harmonic and len(parts.holes(piece)) > 1 and beside <= inside:
             corners = sum(piece in corner.pieces for corner in corners_of(parts) if OUTSIDE not in corner.pieces)
             if len(parts.holes(piece)) + corners > most:
                 return PowerDiagram.of(parts, piece)

@@ -20,7 +20,7 @@ def bisected(mesh: Mesh, marked: Bool[np.ndarray, " m"]) -> Mesh:
     new = np.empty(0, np.int64)  # and the vertices in their middles
     todo = np.flatnonzero(marked)
     while len(todo):
-        mesh, made, middle = _halved(mesh, todo, cut, new)
+        mesh, made, middle = _halved(mesh, todo, _longest(mesh, todo), cut, new)
         cut, first = np.unique(np.concatenate([cut, made]), return_index=True)
         new = np.concatenate([new, middle])[first]
         todo = np.flatnonzero(np.isin(_named(mesh.same[mesh.elements[:, EDGES]]), _images(mesh, cut)).any(axis=1))
@@ -36,6 +36,35 @@ def halved(mesh: Mesh, marked: Bool[np.ndarray, " m"]) -> Mesh:
     return mesh
 
 
+def separated(mesh: Mesh, edges: Int[np.ndarray, "k 2"]) -> Mesh:
+    """Elements cut until the only vertices of `edges` that each of them has are one, or the two ends of one edge.
+
+    They are cut in the middles of lines between vertices of different edges, the longest first.
+    """
+    vertices, names, none = np.unique(edges), _named(mesh.same[edges]), np.empty(0, np.int64)
+    while True:
+        ends = mesh.elements[:, EDGES]
+        named = _named(mesh.same[ends])
+        between = np.isin(ends, vertices).all(axis=2) & ~np.isin(named, names)
+        if not between.any():
+            return mesh
+        x = mesh.vertices[ends]
+        length = np.where(between, np.round(np.linalg.norm(x[:, :, 0] - x[:, :, 1], axis=2) / mesh.size.max(), 10), 0.0)
+        longest = np.lexsort((named, length), axis=1)[:, -1]
+        # A line is cut now if it is the longest one of all elements around it.
+        own = np.arange(6) == longest[:, None]
+        todo = np.flatnonzero((between & own & ~np.isin(named, named[between & ~own])).any(axis=1))
+        mesh = _halved(mesh, todo, longest[todo], none, none)[0]
+
+
+def _longest(mesh: Mesh, todo: Int[np.ndarray, " k"]) -> Int[np.ndarray, " k"]:
+    """The longest edges of elements. Lengths that agree to rounding are the same: of those the highest numbers."""
+    ends = mesh.elements[todo][:, EDGES]
+    x = mesh.vertices[ends]
+    length = np.round(np.linalg.norm(x[:, :, 0] - x[:, :, 1], axis=2) / mesh.size[todo][:, None], 10)
+    return np.lexsort((_named(mesh.same[ends]), length), axis=1)[:, -1]
+
+
 def _named(ends: Int[np.ndarray, "... 2"]) -> Int[np.ndarray, " ..."]:
     """One number for each edge."""
     return edge_keys(np.sort(ends.reshape(-1, 2), axis=1)).reshape(ends.shape[:-1])
@@ -47,15 +76,10 @@ def _images(mesh: Mesh, cut: Int[np.ndarray, " edges"]) -> Int[np.ndarray, " edg
 
 
 def _halved(
-    mesh: Mesh, todo: Int[np.ndarray, " k"], cut: np.ndarray, new: np.ndarray
+    mesh: Mesh, todo: Int[np.ndarray, " k"], chosen: Int[np.ndarray, " k"], cut: np.ndarray, new: np.ndarray
 ) -> tuple[Mesh, Int[np.ndarray, " edges"], Int[np.ndarray, " edges"]]:
-    """The mesh with some elements halved, the names of the edges that were, and the vertices in their middles."""
-    ends = mesh.elements[todo][:, EDGES]
-    x = mesh.vertices[ends]
-    # Lengths that agree to rounding are the same; of those the edge with the highest numbers is taken.
-    length = np.round(np.linalg.norm(x[:, :, 0] - x[:, :, 1], axis=2) / mesh.size[todo][:, None], 10)
-    longest = np.lexsort((_named(mesh.same[ends]), length), axis=1)[:, -1]
-    edge = ends[np.arange(len(todo)), longest]
+    """The mesh with elements halved at chosen edges, the names of these edges, and the vertices in their middles."""
+    edge = mesh.elements[todo][:, EDGES][np.arange(len(todo)), chosen]
     names, first, number = np.unique(_named(edge), return_index=True, return_inverse=True)
     known = np.searchsorted(cut, names)
     old = (known < len(cut)) & (cut[np.minimum(known, max(len(cut) - 1, 0))] == names) if len(cut) else names < 0
@@ -67,9 +91,9 @@ def _halved(
     parts = []
     for keep in (0, 1):  # the end of the edge that a half keeps
         ids, share = mesh.elements[todo].copy(), np.tile(np.eye(4), (len(todo), 1, 1))
-        gone = EDGES[longest, 1 - keep]
+        gone = EDGES[chosen, 1 - keep]
         ids[rows, gone] = at
-        share[rows, gone] = 0.5 * (np.eye(4)[EDGES[longest, 0]] + np.eye(4)[EDGES[longest, 1]])
+        share[rows, gone] = 0.5 * (np.eye(4)[EDGES[chosen, 0]] + np.eye(4)[EDGES[chosen, 1]])
         parts.append((ids, share))
     ids, share = (np.concatenate(both) for both in zip(*parts, strict=True))
     made = mesh._cut(np.tile(todo, 2), share, ids, same)

@@ -81,7 +81,7 @@ def _going_on(shape: LevelSet, parts: Partition) -> LevelSet:
     far, (lower, upper) = 2 * parts.domain.size, parts.bounds
     below = np.where(shape.bounds[0] <= lower + SAME * far, lower - far, shape.bounds[0])
     above = np.where(shape.bounds[1] >= upper - SAME * far, upper + far, shape.bounds[1])
-    return LevelSet(shape._field, bounds=(below, above))
+    return LevelSet(shape.field, bounds=(below, above))
 
 
 class _Contours:
@@ -168,7 +168,7 @@ class _Contours:
         return np.concatenate(found)
 
     def _gradient(self, x: Points) -> Points:
-        return np.asarray(self.shape._field.gradient(x), float)
+        return np.asarray(self.shape.field.gradient(x), float)
 
     def _rings(self, ring: Points) -> Iterator[tuple[Points, np.ndarray]]:
         """Closed polygons with exact points, cut where they meet a crossing twice; and which points are crossings."""

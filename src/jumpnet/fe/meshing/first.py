@@ -153,7 +153,7 @@ def _of_sources(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]
     """The walls next to point sources in space, and how large elements may be there."""
     if not problem.sources or problem.dim == 2:
         return []
-    walls = Trace.join(problem.partition._walls.pilot).points
+    walls = Trace.join(problem.partition.walls.pilot).points
     at = np.array([source.x for source in problem.sources], float)
     away, nearest = (np.asarray(found) for found in KDTree(walls).query(at))
     least = LEAST[problem.dim] * size

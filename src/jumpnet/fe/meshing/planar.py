@@ -122,7 +122,7 @@ def _loops(shape: Shape) -> list[np.ndarray] | None:
         (a, b), (c, d) = (np.asarray(end, float) for end in shape.bounds)
         corners = np.array([(a, b), (c, b), (c, d), (a, d)])
         return [bezier.line(corners, np.roll(corners, -1, axis=0))]
-    return list(shape._loops.loops) if isinstance(shape, Path) and not shape.clipped else None
+    return list(shape.curves.loops) if isinstance(shape, Path) and not shape.clipped else None
 
 
 def _joined(x: Float[np.ndarray, "n 2"], near: float) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, "k 2"]]:

@@ -29,7 +29,7 @@ ALONG, SPACINGS = 0.7, 1.5
 
 def narrow(parts: Partition, size: float) -> list[tuple[Float[np.ndarray, " d"], float]]:
     """Places between close walls of a partition, and the sizes of elements there, below `size`."""
-    trace = Trace.join(parts._walls.pilot)
+    trace = Trace.join(parts.walls.pilot)
     trace = trace[trace.ahead != trace.behind]
     if len(trace.points) < 2:
         return []

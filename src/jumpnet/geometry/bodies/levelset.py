@@ -53,10 +53,10 @@ class LevelSet(Shape):
         object.__setattr__(self, "phi", phi)
         object.__setattr__(self, "corners", corners)
         object.__setattr__(self, "dimension", len(corners[0]) if corners else dim)
-        _ = self._field  # a formula that cannot be read is refused here
+        _ = self.field  # a formula that cannot be read is refused here
 
     @cached_property
-    def _field(self) -> Field:
+    def field(self) -> Field:
         return scalar_field(self.phi, self.dim, what="phi of a LevelSet")
 
     @property
@@ -75,14 +75,14 @@ class LevelSet(Shape):
 
     def level(self, x: ArrayLike) -> Floats:
         x = checks.points(x, self.dim)
-        value = values(self._field, x)
+        value = values(self.field, x)
         if self.corners is None:
             return value
         beyond = np.maximum(self.bounds[0] - x, x - self.bounds[1]).max(axis=1)
         return np.where(beyond > 0.0, np.maximum(np.abs(value), beyond), value)
 
     def normal(self, x: ArrayLike) -> Floats:
-        slope = gradient(self._field, checks.points(x, self.dim))
+        slope = gradient(self.field, checks.points(x, self.dim))
         length = np.linalg.norm(slope, axis=1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(length > 0.0, slope / length, np.nan)
@@ -96,11 +96,11 @@ class LevelSet(Shape):
         if np.any(lower >= upper):
             return ()
         if self.dim == 1:
-            return roots(self._field, float(lower[0]), float(upper[0]))
-        shell = ShellPatch(self._field, (lower, upper))
+            return roots(self.field, float(lower[0]), float(upper[0]))
+        shell = ShellPatch(self.field, (lower, upper))
         return (shell,) if shell.measure > 0.0 else ()
 
     def spec(self) -> dict[str, Any] | None:
-        phi = self.phi if isinstance(self.phi, str) else self._field.spec()
+        phi = self.phi if isinstance(self.phi, str) else self.field.spec()
         bounds = None if self.corners is None else [list(corner) for corner in self.corners]
         return None if phi is None else {"shape": "level-set", "phi": phi, "bounds": bounds, "dim": self.dim}

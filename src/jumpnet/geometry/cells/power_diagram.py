@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -170,7 +170,7 @@ class PowerDiagram:
             base = along * ((power[b] - power[a]) / 2 / (along @ along))
             base = base + center[a] - along * (center[a] @ along) / (along @ along)
             direction = np.array([-along[1], along[0]]) / np.linalg.norm(along)
-            others = np.array(sorted((around[a] | around[b]) - {a, b}))
+            others = np.array(sorted((around[a] | around[b]) - {a, b}), int)
             slope = np.concatenate([2 * (center[others] - center[a]) @ direction, direction, -direction])
             room = np.concatenate(
                 [power[others] - power[a] - 2 * (center[others] - center[a]) @ base, upper - base, base - lower]
@@ -243,6 +243,8 @@ def _next_to_each_other(center: Floats, radius: Floats) -> np.ndarray:
     """Pairs of circles whose regions of smallest power touch: the edges of the regular triangulation."""
     from scipy.spatial import ConvexHull
 
+    if len(center) < 4:  # each is next to each; a hull in space takes four points
+        return np.array(list(combinations(range(len(center)), 2)), int).reshape(-1, 2)
     middle = center.mean(axis=0)
     scale = np.abs(center - middle).max()
     x = (center - middle) / scale

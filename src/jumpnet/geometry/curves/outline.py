@@ -63,12 +63,12 @@ def crossing(a: Floats, b: Floats) -> tuple[int, int] | None:
     """Two of the edges from a (n, 2) to b (n, 2) that cross each other (sharing an end is no crossing), or None."""
     edge = b - a
 
-    def apart(k: np.ndarray, l: np.ndarray) -> np.ndarray:  # the ends of edge l on different sides of edge k
-        def side(x: Floats) -> Floats:
-            gap = x - a[k]
-            return edge[k, 0] * gap[:, 1] - edge[k, 1] * gap[:, 0]
+    def side(k: np.ndarray, x: Floats) -> Floats:  # positive to the left of edge k
+        gap = x - a[k]
+        return edge[k, 0] * gap[:, 1] - edge[k, 1] * gap[:, 0]
 
-        return side(a[l]) * side(b[l]) < 0.0
+    def apart(k: np.ndarray, l: np.ndarray) -> np.ndarray:  # the ends of edge l on different sides of edge k
+        return side(k, a[l]) * side(k, b[l]) < 0.0
 
     for i, j in _neighbours(a, b):
         found = np.flatnonzero(apart(i, j) & apart(j, i))

@@ -40,7 +40,7 @@ class Path(Outlined):
     """
 
     loops: tuple[Loop, ...]
-    _loops: Loops = field(repr=False, compare=False)
+    curves: Loops = field(repr=False, compare=False)
 
     def __init__(self, loops: Sequence[ArrayLike]) -> None:
         arrays = [_segments(loop) for loop in loops]
@@ -50,7 +50,7 @@ class Path(Outlined):
             raise GeometryError(f"a Path may have at most {MOST_SEGMENTS} segments; simplify it first.")
         found = bezier.loops_of(arrays)
         object.__setattr__(self, "loops", tuple(_stored(loop) for loop in found.loops))
-        object.__setattr__(self, "_loops", found)
+        object.__setattr__(self, "curves", found)
         crossed = crossing(found.chords.a, found.chords.b)
         if crossed is not None:
             x = found.chords.a[crossed[0]]
@@ -62,11 +62,11 @@ class Path(Outlined):
             raise GeometryError("a Path encloses no area; give the points of a closed outline in order.")
 
     def __repr__(self) -> str:
-        return f"Path({len(self.loops)} loops, {len(self._loops.segments)} segments)"
+        return f"Path({len(self.loops)} loops, {len(self.curves.segments)} segments)"
 
     @cached_property
     def _finder(self) -> PathFinder:
-        return PathFinder(self._loops.outline, self._loops)
+        return PathFinder(self.curves.outline, self.curves)
 
     @property
     def connected(self) -> bool:  # type: ignore[override]
@@ -78,7 +78,7 @@ class Path(Outlined):
 
     @property
     def bounds(self) -> Bounds:
-        return self._loops.bounds
+        return self.curves.bounds
 
     @property
     def volume(self) -> float:
@@ -86,10 +86,10 @@ class Path(Outlined):
 
     @cached_property
     def _area(self) -> float:
-        return sum(bezier.area(loop) for loop in self._loops.loops)
+        return sum(bezier.area(loop) for loop in self.curves.loops)
 
     def patches(self, within: Bounds | None = None) -> tuple[Patch, ...]:
-        return tuple(ArcPatch(self._loops, nodes) for nodes in self._loops.nodes)
+        return tuple(ArcPatch(self.curves, nodes) for nodes in self.curves.nodes)
 
     def spec(self) -> dict[str, Any]:
         return {"shape": "path", "loops": [[list(point) for point in loop] for loop in self.loops]}

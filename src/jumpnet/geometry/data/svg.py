@@ -29,7 +29,7 @@ from jumpnet.guard.text import shorten
 MOST_BYTES = 16_000_000
 """Larger files are refused before they are parsed."""
 MOST_OUTLINES = 2000  # each takes some milliseconds; a problem may have 400 pieces
-MOST_ELEMENTS = 50_000  # with clones of clones; half a second of reading
+MOST_CLONED = 50_000  # elements that clones, and clones of clones, draw once more; half a second of reading
 # Possessive and anchored: linear time also for hostile input.
 TRANSFORM = re.compile(r"[\s,]*+(\w++)\s*+\(([^()]*+)\)[\s,]*+")
 LEFT_OUT = {"defs", "clipPath", "mask", "marker", "pattern", "symbol", "metadata", "title", "desc", "style", "script"}
@@ -38,6 +38,7 @@ DRAWN = {"path", "polygon", "polyline", "rect", "circle", "ellipse"}
 """Elements that bound regions."""
 LABEL = "{http://www.inkscape.org/namespaces/inkscape}label"
 """The attribute in which Inkscape keeps the name of an object."""
+CLASS = re.compile(r"\.([\w-]++)")
 HREF = "{http://www.w3.org/1999/xlink}href"
 PIXELS = {"": 1.0, "px": 1.0, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0, "pt": 96 / 72, "pc": 16.0}
 """The user units of SVG in a unit of length (CSS: an inch has 96)."""
@@ -112,13 +113,13 @@ def _elements(root: ElementTree.Element, outer: _Map) -> Iterator[tuple[ElementT
     the clone that they belong to."""
     named = {element.get("id"): element for element in root.iter() if element.get("id")}
     stack: list[tuple[ElementTree.Element, _Map, str | None]] = [(root, outer, None)]
-    count = 0
+    hidden, left = _hidden_classes(root), MOST_CLONED + sum(1 for _ in root.iter())
     while stack:
         element, place, clone = stack.pop()
-        count += 1
-        if count > MOST_ELEMENTS:
-            raise GeometryError(f"it has more than {MOST_ELEMENTS} elements, clones counted; keep those that matter.")
-        if _kind(element) in LEFT_OUT or (_style(element).get("display") or element.get("display")) == "none":
+        left -= 1
+        if left < 0:
+            raise GeometryError(f"its clones draw more than {MOST_CLONED} elements; keep those that matter.")
+        if _kind(element) in LEFT_OUT or _is_hidden(element, hidden):
             continue
         if element is not root:
             _check_drawn_as_read(element)
@@ -131,6 +132,22 @@ def _elements(root: ElementTree.Element, outer: _Map) -> Iterator[tuple[ElementT
             shift = np.array([_length(element, "x"), _length(element, "y")])
             stack.append((target, place.after(_Map(np.eye(2), shift)), clone or _title(element)))
         stack.extend((child, place, clone) for child in reversed(list(element)))
+
+
+def _hidden_classes(root: ElementTree.Element) -> set[str]:
+    """The classes that a style sheet of the drawing hides."""
+    rules = [
+        rule.partition("{")
+        for sheet in root.iter()
+        if _kind(sheet) == "style"
+        for rule in (sheet.text or "").split("}")
+    ]
+    return {name for head, _, body in rules if "display:none" in body.replace(" ", "") for name in CLASS.findall(head)}
+
+
+def _is_hidden(element: ElementTree.Element, classes: set[str]) -> bool:
+    shown = _style(element).get("display") or element.get("display")
+    return shown == "none" or not classes.isdisjoint((element.get("class") or "").split())
 
 
 def _check_drawn_as_read(element: ElementTree.Element) -> None:

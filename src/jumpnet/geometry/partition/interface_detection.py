@@ -124,7 +124,7 @@ class Walls:
     @cached_property
     def interfaces(self) -> dict[Pair, float]:
         """The pairs of pieces that touch and the measure of their interface."""
-        measures = {pair: sum(shares.values()) for pair, shares in self._of_pair.items()}
+        measures = {pair: sum(shares.values()) for pair, shares in self.of_pair.items()}
         return dict(sorted(measures.items()))
 
     @cached_property
@@ -134,7 +134,7 @@ class Walls:
         return frozenset(int(l) for t in of_domain for l in np.unique(t.behind[self.on_outer_boundary(t)]))
 
     @cached_property
-    def _of_pair(self) -> dict[Pair, dict[int, float]]:
+    def of_pair(self) -> dict[Pair, dict[int, float]]:
         """For each pair of pieces that touch, the walls between them and how much each has of their interface."""
         found: dict[Pair, dict[int, float]] = {}
         for k, trace in enumerate(self.pilot):
@@ -156,7 +156,7 @@ class Walls:
     def draw_between(self, n: int, rng: np.random.Generator, quasi: bool, pair: Pair) -> Trace:
         """`n` points between two pieces in the same way."""
         shares = np.zeros(len(self.walls))
-        for k, share in self._of_pair.get(pair, {}).items():
+        for k, share in self.of_pair.get(pair, {}).items():
             shares[k] = share
         return self._drawn(
             n, rng, quasi, lambda trace: self.between(trace, pair), shares, f"the interface of pieces {pair}"

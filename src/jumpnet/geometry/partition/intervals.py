@@ -20,7 +20,7 @@ def intervals(partition: Partition) -> tuple[Floats, Floats, np.ndarray]:
     Neighbours of the same piece are one interval. Labels are asked for at midpoints only: an interval may be as short
     as rounding allows.
     """
-    walls = [trace.points[:, 0] for trace in partition._walls.pilot if len(trace)]
+    walls = [trace.points[:, 0] for trace in partition.walls.pilot if len(trace)]
     ends = np.unique(np.concatenate([np.asarray(partition.bounds, float).ravel(), *walls]))
     ends = ends[np.concatenate([[True], np.diff(ends) > SAME * partition.domain.size])]
     piece = np.asarray(partition.label(0.5 * (ends[1:] + ends[:-1])[:, None]), int)

@@ -198,7 +198,8 @@ class Partition:
     # --- interfaces and outer boundary ----------------------------------------------------------------------
 
     @cached_property
-    def _walls(self) -> Walls:
+    def walls(self) -> Walls:
+        """The surfaces of all shapes, and where pieces meet on them."""
         walls = [Wall(0, patch) for patch in self.domain.patches()]
         for k, piece in enumerate(self.pieces, start=1):
             walls += [Wall(k, patch) for patch in piece.patches(self.bounds)]
@@ -207,7 +208,7 @@ class Partition:
     @cached_property
     def interfaces(self) -> tuple[Interface, ...]:
         """The pairs of pieces that touch, in order."""
-        return tuple(Interface(pair, measure) for pair, measure in self._walls.interfaces.items())
+        return tuple(Interface(pair, measure) for pair, measure in self.walls.interfaces.items())
 
     @cached_property
     def boundary_parts(self) -> tuple[str, ...]:
@@ -227,18 +228,18 @@ class Partition:
         if not self.named:
             return tuple(range(len(self._sides)))
         seen = np.zeros(len(self._sides), bool)
-        for trace in self._walls.pilot:
-            outer = trace[self._walls.on_outer_boundary(trace)]
+        for trace in self.walls.pilot:
+            outer = trace[self.walls.on_outer_boundary(trace)]
             free = ~np.any([part.holds(outer.points, outer.behind) for part in self.named], axis=0)
             seen[self._side(outer.wall[free])] = True
         return tuple(np.flatnonzero(seen).tolist())
 
-    def _reached(self, part: BoundaryPart) -> bool:
+    def reached(self, part: BoundaryPart) -> bool:
         """Whether some of the boundary belongs to a named part, as far as a survey tells."""
         k = self.named.index(part)
-        walls = self._walls
+        walls = self.walls
         outer = [trace[walls.on_outer_boundary(trace)] for trace in walls.pilot]
-        return any(np.any(self._part_of(t.points, t.wall, t.behind) == k) for t in outer if len(t))
+        return any(np.any(self.part_of(t.points, t.wall, t.behind) == k) for t in outer if len(t))
 
     def _side(self, wall: np.ndarray) -> np.ndarray:
         return wall if len(self._sides) > 1 else np.zeros_like(wall)
@@ -249,14 +250,14 @@ class Partition:
         if len(self._sides) > 1:  # x1-, x1+, x2-, ...
             axis = np.argmax(np.abs(normals), axis=1)
             side = 2 * axis + (normals[np.arange(len(x)), axis] > 0)
-        return self._part_of(x, side, piece)
+        return self.part_of(x, side, piece)
 
-    def _part_of(self, x: Floats, wall: np.ndarray, piece: np.ndarray) -> np.ndarray:
+    def part_of(self, x: Floats, wall: np.ndarray, piece: np.ndarray) -> np.ndarray:
         """The part numbers (in `boundary_parts`) of points of the outer boundary on walls of the domain."""
         if not self.named:
             return self._side(wall)
         # A sliver that the survey of sides missed goes to the last named part.
-        number = np.full(max(len(self._sides), len(self._walls.walls)), len(self.named) - 1)
+        number = np.full(max(len(self._sides), len(self.walls.walls)), len(self.named) - 1)
         number[list(self._sides_left)] = len(self.named) + np.arange(len(self._sides_left))
         found = number[self._side(wall)]
         for k in reversed(range(len(self.named))):
@@ -293,13 +294,13 @@ class Partition:
 
     @cached_property
     def _piece_boxes(self) -> tuple[Bounds, ...]:
-        return sampling.piece_boxes(self._labeller, self._walls)
+        return sampling.piece_boxes(self._labeller, self.walls)
 
     def holes(self, piece: int | str) -> tuple[Hole, ...]:
         """What a piece surrounds: other pieces (touching ones together) or holes of the domain. None in 1-D."""
         piece = self.piece_number(piece)
         if piece not in self._holes:
-            self._holes[piece] = find_holes(piece, self._labeller, self._walls)
+            self._holes[piece] = find_holes(piece, self._labeller, self.walls)
         return self._holes[piece]
 
     @cached_property
@@ -337,41 +338,39 @@ class Partition:
 
         Part numbers count in `boundary_parts`. In 1-D both ends are returned, whatever `n`.
         """
-        walls, parts = self._walls, self.boundary_parts
+        walls, parts = self.walls, self.boundary_parts
         chosen = None if part is None else parts.index(self.part_name(part))
 
         def wanted(trace):  # type: ignore[no-untyped-def]
             found = walls.on_outer_boundary(trace)
-            return (
-                found if chosen is None else found & (self._part_of(trace.points, trace.wall, trace.behind) == chosen)
-            )
+            return found if chosen is None else found & (self.part_of(trace.points, trace.wall, trace.behind) == chosen)
 
         key, n = (1,) if chosen is None else (1, chosen), checks.count(n, "n")
 
         def draw() -> tuple[Floats, Floats, np.ndarray, np.ndarray]:
             what = "the boundary" if chosen is None else f"the part {parts[chosen]!r} of the boundary"
             trace = walls.draw(n, *numbers(method, seed, *key), wanted, what)
-            return trace.points, trace.normals, trace.behind, self._part_of(trace.points, trace.wall, trace.behind)
+            return trace.points, trace.normals, trace.behind, self.part_of(trace.points, trace.wall, trace.behind)
 
         return self._draws.get(("boundary", chosen, method), n, seed, draw)
 
     @cached_property
     def boundary_survey(self) -> tuple[Floats, Floats, np.ndarray, np.ndarray]:
         """Points all over the outer boundary, as `sample_boundary` gives them; always the same."""
-        every = Trace.join(self._walls.pilot)
-        trace = every[self._walls.on_outer_boundary(every)]
-        return trace.points, trace.normals, trace.behind, self._part_of(trace.points, trace.wall, trace.behind)
+        every = Trace.join(self.walls.pilot)
+        trace = every[self.walls.on_outer_boundary(every)]
+        return trace.points, trace.normals, trace.behind, self.part_of(trace.points, trace.wall, trace.behind)
 
     def sample_interface(self, pair: Pair, n: int, *, seed: Seed, method: str = "random") -> tuple[Floats, Floats]:
         """`n` points uniform on the interface of the pieces a < b and unit normals pointing from b to a.
 
         In 1-D every point of the interface is returned once, whatever `n`.
         """
-        a, b = self._pair(pair)
+        a, b = self.interface_pair(pair)
         n = checks.count(n, "n")
 
         def draw() -> tuple[Floats, Floats]:
-            trace = self._walls.draw_between(n, *numbers(method, seed, 2, a, b), (a, b))
+            trace = self.walls.draw_between(n, *numbers(method, seed, 2, a, b), (a, b))
             return trace.points, np.where(trace.ahead == a, 1.0, -1.0)[:, None] * trace.normals
 
         return self._draws.get(("interface", a, b, method), n, seed, draw)
@@ -417,8 +416,9 @@ class Partition:
             raise GeometryError(f"there is no piece {piece!r}; the pieces are 0 to {self.size - 1}.")
         return int(piece)
 
-    def _pair(self, pair: Pair) -> Pair:
-        known = self._walls.interfaces
+    def interface_pair(self, pair: Pair) -> Pair:
+        """The interface between two pieces, given by their numbers."""
+        known = self.walls.interfaces
         try:
             a, b = sorted(self.names.index(l) if l in self.names else int(l) for l in pair)
         except (TypeError, ValueError):

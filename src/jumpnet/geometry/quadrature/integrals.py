@@ -52,7 +52,7 @@ def over_boundary(partition: Partition, part: str | None = None, piece: int | No
     def of_part(trace: Trace) -> np.ndarray:
         found = walls.on_outer_boundary(trace)
         if chosen is not None and len(parts) > 1:
-            found = found & (partition._part_of(trace.points, trace.wall, trace.behind) == chosen)
+            found = found & (partition.part_of(trace.points, trace.wall, trace.behind) == chosen)
         return found
 
     def wanted(trace: Trace) -> np.ndarray:
@@ -65,7 +65,7 @@ def over_boundary(partition: Partition, part: str | None = None, piece: int | No
 
 def outer_pieces(partition: Partition) -> list[int]:
     """The pieces that reach the outer boundary, in order; in the plane also along short stretches."""
-    found = set(partition._walls.outer_labels)
+    found = set(partition.walls.outer_labels)
     for rule in (one.rules[0] for one in over_boundary(partition)) if partition.dim == 2 else ():
         labels = partition.label(rule.points - ENDS * partition.domain.size * rule.normals)
         found |= set(np.unique(labels[labels >= 0]).tolist())
@@ -96,7 +96,7 @@ def _ends(partition: Partition) -> Floats:
 
 
 def _walls(partition: Partition) -> Walls:
-    return replace(partition._walls, step=ENDS * partition.domain.size)
+    return replace(partition.walls, step=ENDS * partition.domain.size)
 
 
 def _turned(quadrature: Quadrature, forward: Held) -> Quadrature:
@@ -203,7 +203,7 @@ def _over_piece(partition: Partition, piece: int) -> Quadrature:
 def _corners(partition: Partition) -> Floats:
     """The corners of all curves."""
     found = []
-    for wall in partition._walls.walls:
+    for wall in partition.walls.walls:
         path = path_of(_bare(wall.patch)[0])
         if path is not None:
             found.append(path.position(path.corners[:MOST_CORNERS]))

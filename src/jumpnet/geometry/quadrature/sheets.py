@@ -35,7 +35,7 @@ class Sheet:
     def trace(self, partition: Partition, t: Floats) -> tuple[Trace, Floats]:
         """Points of the wall with the pieces on both sides, -1 where the wall is cut off, and their elements."""
         x, normals, element = self.at(t)
-        walls = partition._walls
+        walls = partition.walls
         ahead, behind = walls.labeller.beside(x, normals, walls.walls[self.number].owner, walls.step)
         lost = ~self.kept(x, normals)
         ahead[lost] = behind[lost] = -1
@@ -44,7 +44,7 @@ class Sheet:
 
 def sheet_of(partition: Partition, number: int) -> Sheet | None:
     """A wall as a sheet; None if it is given in another way (a level set, a triangulated surface)."""
-    patch, sign, keeps = _bare(partition._walls.walls[number].patch)
+    patch, sign, keeps = _bare(partition.walls.walls[number].patch)
     found = _parametrised(patch, partition.dim)
     if found is None:
         return None

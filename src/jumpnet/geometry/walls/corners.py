@@ -143,7 +143,7 @@ def on_the_boundary(partition: Partition, stretch: Stretch, parameters: Floats) 
 
 def _all_stretches(partition: Partition) -> Iterator[tuple[Stretch, int]]:
     """The walls from corner to corner, and the pieces that they belong to."""
-    for wall in partition._walls.walls:
+    for wall in partition.walls.walls:
         for stretch in _stretches(path_of_wall(wall), partition.domain.size):
             yield stretch, wall.owner
 

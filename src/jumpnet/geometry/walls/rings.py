@@ -57,7 +57,7 @@ class Ring:
 
 def rings_of(parts: Partition) -> Iterator[Ring]:
     """The walls of a partition of the plane that are smooth closed curves, without circles."""
-    walls = parts._walls
+    walls = parts.walls
     for wall, trace in zip(walls.walls, walls.pilot, strict=True):
         patch, sides = _whole(wall.patch), (trace.behind, trace.ahead)
         if patch is None or not all((side == side[0]).all() for side in sides):

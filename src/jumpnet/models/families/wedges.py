@@ -14,8 +14,8 @@ from jumpnet.models.families.coordinates import OfPlane
 from jumpnet.models.families.registry import Matrix, saved_as
 from jumpnet.rows import Sites
 
-# The tolerance for integer exponents; the smallest radius at which functions are evaluated.
-WHOLE, TINY = 1e-9, 1e-200
+# The tolerance for integer exponents; the smallest radius at which functions are evaluated, whose square is a number.
+WHOLE, TINY = 1e-9, 1e-150
 # The integral along a cut is a sum of poles by the trapezoidal rule in log t, from log t = -NEAREST on; its error is
 # exp(-DIGITS). The sum is as harmonic as the integral, so only its behaviour at the corner must be right.
 NEAREST, DIGITS = 33.0, 31.0
@@ -68,6 +68,7 @@ class Wedge(AtCorner):
     def functionals(self, sites: Sites) -> Matrix:
         """The functional of every site, function by function."""
         z, a0, b1, b2 = complex_functional(sites)
+        infinite = (z == 0) & ((b1 != 0) | (b2 != 0))
         z = np.where(z == 0, TINY, z)
         power, m, log = self.exponents, self.logarithms, np.log(z)
         # Of z^p l with l = (log z)^m: z l' and z (z l')' are lower powers of the logarithm.
@@ -76,6 +77,7 @@ class Wedge(AtCorner):
         if m.max(initial=0) > 1:
             second = second + m * (m - 1) * _to_the(log, m - 2)
         total = np.exp(power * log) * (a0 * l + b1 / z * first + b2 / z**2 * second)
+        total[infinite[:, 0]] = complex(np.nan, np.nan)  # derivatives at the corner itself
         return np.concatenate([total.real, total.imag], axis=1)
 
 

@@ -164,8 +164,9 @@ def _padded(partition: Partition, plane: Plane, resolution: int) -> Grid:
     step = (upper - lower) / counts
     x, y = (lower[k] + step[k] * np.arange(-BEYOND, counts[k] + BEYOND + 1) for k in (0, 1))
     x[-BEYOND - 1], y[-BEYOND - 1] = upper
-    bare = Grid(plane, x, y, np.zeros((len(y), len(x)), int))
-    return Grid(plane, x, y, partition.label(bare.points()).reshape(len(y), len(x)))
+    # A little towards the middle, what touches the domain's box from outside is not inside.
+    middle, points = np.mean(partition.bounds, axis=0), Grid(plane, x, y, np.zeros((len(y), len(x)), int)).points()
+    return Grid(plane, x, y, partition.label(middle + (1 - 1e-6) * (points - middle)).reshape(len(y), len(x)))
 
 
 def _patch(partition: Partition, grid: Grid, piece: int, blob: Blob, values: Values) -> dict[str, Any]:

@@ -153,7 +153,7 @@ def _mirror_images(
 
 def _at_the_boundary(parts: Partition) -> set[int]:
     """The pieces that reach the outer boundary."""
-    return set(parts._walls.outer_labels)
+    return set(parts.walls.outer_labels)
 
 
 def _same_metric(problem: Problem, one: int, other: int) -> bool:
