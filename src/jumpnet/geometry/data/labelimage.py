@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,7 +35,6 @@ SUFFIXES = (".npy", ".png", ".tif", ".tiff")
 """The formats that are read."""
 Names = Mapping[int, str] | Mapping[str, Sequence[int]]
 """The name of a label, or the labels that a name stands for."""
-Small = Literal["merge", "keep", "error"]
 
 
 @dataclass(frozen=True, eq=False)
