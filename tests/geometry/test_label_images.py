@@ -289,6 +289,7 @@ def test_grey_images_get_their_labels_by_thresholds(tmp_path):
     greys, inside = noisy()
     parts = Partition.from_labels(greys, thresholds=[1300.0])
     assert parts.size == 2 and parts.measure(1) == pytest.approx(inside.sum(), rel=5e-3)
+    greys[0, 0] = 65535.0  # a hot pixel
     np.save(tmp_path / "greys.npy", greys)
     assert threshold_between(tmp_path / "greys.npy") == pytest.approx(1300, abs=100)  # three deviations from both
     np.save(tmp_path / "labels.npy", inside.astype(np.uint8))

@@ -8,7 +8,7 @@ from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.judge.adaptivity import graded_vertices
 
 
-def heated(domain: jn.geometry.Shape, fluxes: bool) -> jn.Problem:
+def heated(domain: jn.Disk, fluxes: bool) -> jn.Problem:
     """Heat that enters through a part of the lower side and leaves to the air through the rest."""
     air = jn.Robin(1.0, 0.0)
     if fluxes:  # the same as data by cases

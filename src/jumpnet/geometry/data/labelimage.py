@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,7 +35,6 @@ SUFFIXES = (".npy", ".png", ".tif", ".tiff")
 """The formats that are read."""
 Names = Mapping[int, str] | Mapping[str, Sequence[int]]
 """The name of a label, or the labels that a name stands for."""
-Small = Literal["merge", "keep", "error"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,10 +191,11 @@ def threshold_between(source: Source) -> float | None:
         values = np.asarray(stored, dtype=np.float64)
         if np.mean(values[1:] == values[:-1]) >= 0.5 or not np.isfinite(values).all():
             return None
-        counts, edges = np.histogram(values, 256)
-        below = np.cumsum(counts)[:-1]
-        moment = np.cumsum(counts * (edges[1:] + edges[:-1]))
-        between = (moment[-1] * below / values.size - moment[:-1]) ** 2 / (below * (values.size - below))
+        # Without the extreme thousandths: hot pixels would leave all others in a few bins.
+        counts, edges = np.histogram(values, 256, np.quantile(values, (0.001, 0.999)).tolist())
+        below, moment = np.cumsum(counts), np.cumsum(counts * (edges[1:] + edges[:-1]))
+        weights = np.maximum(below * (below[-1] - below), 1)  # 0 where all are on one side, as is then the rest
+        between = (moment[-1] * below / below[-1] - moment) ** 2 / weights
         return float(f"{edges[1 + int(np.argmax(between))]:.4g}")
 
 
