@@ -233,3 +233,16 @@ def test_a_mean_over_sampled_bodies_is_as_uncertain_as_it_says():
         error = rms(answer(x, piece) - x[:, 0] - 5 * (piece == 1))
         assert error <= answer.estimate
         assert not answer.status.ok
+
+
+def test_nothing_is_decided_where_A_nearly_vanishes_on_the_boundary() -> None:
+    """u changes within 1e-8 of the side there: finite elements and their judge do not see it, and say so."""
+    problem = jn.Problem(
+        jn.Partition(jn.Box((0, 0), (1, 1))),
+        A="x1 + 1e-8",
+        boundary={"left": jn.Dirichlet(1.0), "right": jn.Dirichlet(0.0), "x2": jn.Neumann(0.0)},
+    )
+    solution = jn.solve(problem, tol=1e-3, method=jn.FEM(order=3, size=0.2), verify=True)
+    assert not solution.status.ok
+    assert np.isnan(solution.estimate)
+    assert "A falls by a factor" in solution.verdict.reason

@@ -38,6 +38,7 @@ OF_MEAN = {2: 8, 3: 5}  # Gauss points in each direction for the mean of an answ
 MOST_LAYERS = 12  # towards a singular point: the smallest elements have 4e-9 of the first size, above rounding
 BEYOND = 2  # layers towards singular points for each order beyond that of an answer of finite elements
 MOST_CUTS = 4  # of a boundary face at changes of its data
+VANISHING = 1e3  # ratio of A in the middle of an element to that on its face (heuristic; exp(50 x) has 12 at first)
 RESONANT = 1e-3  # of |lam|: an eigenvalue below that, and below its own error, ends the loop
 # The largest relative error of the eigenvalue nearest to zero (lam < 0). The component of e along its eigenfunction has
 # the same relative error; a tenth is half of what e may change by (JudgeOptions.change).
@@ -200,14 +201,14 @@ def settled(
         if isinstance(answer, Elements) and last is None and alone:
             decay = level.field.highest() / max(answer.field.highest(), 1e-300) if analytic else np.inf
             clear = tol is not None and _clear(level, tol, options, AT_ONCE[problem.dim])
-            if (clear or decay <= options.change) and _off_resonance(level):
+            if (clear or decay <= options.change) and _off_resonance(level) and not _vanishing(level):
                 return finding(problem, level, answer, min(decay, ONCE))  # one order more shows nearly all of it
         if last is not None:
             change = level.difference(last)
             least = least or ROUNDING * _size(level, answer)
             clear = tol is not None and _clear(level, tol, options) and _clear(last, tol, options)
             enough = _settled(level, last, change, options) or change * _rms(level) <= least or clear
-            if enough and _off_resonance(level):
+            if enough and _off_resonance(level) and not _vanishing(level):
                 return finding(problem, level, answer, change)
         last, before = level, last
         if before is not None and _resonant(last) and _resonant(before):
@@ -311,8 +312,18 @@ def _affordable(space: Space, last: Level, spent: float, options: JudgeOptions) 
     return spent * (1 + more) <= options.seconds
 
 
+def _vanishing(level: Level) -> bool:
+    """Whether A nearly vanishes on a face where values are given: u changes there in a layer that no element sees."""
+    return level.defects.boundary.uneven > VANISHING
+
+
 def _why(level: Level, change: float) -> str:
     """Why nothing is decided."""
+    if _vanishing(level):
+        ratio = level.defects.boundary.uneven
+        return (
+            f"undecided: A falls by a factor of {ratio:.0e} within an element at the boundary, where values are given."
+        )
     if level.nearest is not None and not _off_resonance(level):
         return (
             f"undecided: lam < 0, and {level.space.size} unknowns do not resolve the operator's eigenvalue nearest to "

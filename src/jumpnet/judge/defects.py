@@ -76,7 +76,8 @@ class OnBoundary:
     """Defects of Dirichlet conditions, and of others over the conductivity; and the flux of e.
 
     That is A grad e . n = through - alpha e; the flux of finite elements themselves is g - alpha u_h where a condition
-    gives it (`Solution.net_flux`). `part` numbers the parts of the boundary. `continued` is as on interfaces.
+    gives it (`Solution.net_flux`). `part` numbers the parts of the boundary. `continued` is as on interfaces. `uneven`
+    is the largest ratio of A in the middle of an element to A on its face where values are given.
     """
 
     value: Array
@@ -84,6 +85,7 @@ class OnBoundary:
     through: Array
     part: Int[np.ndarray, "faces q"]
     continued: Array
+    uneven: float
 
 
 def defects(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> Defects:
@@ -135,6 +137,13 @@ def _flux(problem: Problem, piece: Array, x: Array, gradient: Array) -> Array:
         A = problem.A[l].value(x[mine].reshape(-1, x.shape[2])).reshape(-1, x.shape[1], x.shape[2], x.shape[2])
         found[mine] = np.einsum("fqij,fqj->fqi", A, gradient[mine])
     return found
+
+
+def _in_the_middle(problem: Problem, mesh: Mesh, element: Array, normal: Array) -> Array:
+    """A along the normals of faces in the middle of their elements: it may vanish on a face, and penalties with it."""
+    middle = mesh.points(np.full((1, mesh.dim), 1.0 / (mesh.dim + 1)), element)
+    x = np.broadcast_to(middle, normal.shape)
+    return np.sum(_flux(problem, mesh.piece[element], x, normal) * normal, axis=2)
 
 
 def _continued(
@@ -218,7 +227,8 @@ def _contact(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[
     qa, qb = np.sum(flux_a * n, axis=2), np.sum(flux_b * n, axis=2)
     to_a = (ka >= kb).astype(float)
     jump, flux = v - (ua - ub) + R * (qa + qb) / 2, w - (qa - qb)
-    s = 1.0 / np.maximum(R, on.size / (PENALTY * np.minimum(ka, kb)))
+    ma, mb = (np.maximum(k, _in_the_middle(problem, mesh, side.element, n)) for k, side in ((ka, a), (kb, b)))
+    s = 1.0 / np.maximum(R, on.size / (PENALTY * np.minimum(ma, mb)))
     # m, the flux of the side that conducts worse, is known + s ([e] - wanted).
     known, rest = (np.where(to_a > 0, qb, qa), w) if answer.weak else (np.zeros_like(w), flux)
     wanted = (v - (ua - ub) if answer.weak else jump) + R * (known + (to_a - 0.5) * rest)
@@ -317,7 +327,9 @@ def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Ou
     u, gradient = answer.on_face(mesh, element, local, x, count)
     An = _flux(problem, piece, x, n)
     flux = _flux(problem, piece, x, gradient)
-    q, k = np.sum(flux * n, axis=2), np.sum(An * n, axis=2)
+    q = np.sum(flux * n, axis=2)
+    there, middle = np.sum(An * n, axis=2), _in_the_middle(problem, mesh, element, n)
+    k, uneven = np.maximum(there, middle), float(np.where(fixed, middle / there, 0.0).max(initial=0.0))
     stiff = PENALTY * k / size
     value, outflow = np.where(fixed, g - u, 0.0), np.where(fixed, 0.0, g - alpha * u - q)
     load = np.where(fixed, stiff * value, outflow)
@@ -332,7 +344,7 @@ def _outer(problem: Problem, mesh: Mesh, count: int, answer: Answer) -> tuple[Ou
             load = load + more
     missed = np.where(fixed, distance**2 / size * np.sum(n * gradient, axis=2), 0.0)
     return Outer(np.where(fixed, stiff, alpha), load, along), OnBoundary(
-        value, outflow / k, through, number.reshape(shape[:2]), missed
+        value, outflow / there, through, number.reshape(shape[:2]), missed, uneven
     )
 
 
