@@ -51,7 +51,7 @@ def test_a_process_that_dies_costs_a_warning(read):
     with beside.half_resolution(read) as coarse:
         for pid in interrupts.children - before:
             beside.os.kill(pid, 9)
-        with pytest.warns(JumpnetWarning, match="half its resolution died: what its pixels cost is not known"):
+        with pytest.warns(JumpnetWarning, match=r"pixels of the image cost is not known: .* half its resolution died"):
             assert coarse() == {}
     assert interrupts.children <= before
 
@@ -59,4 +59,14 @@ def test_a_process_that_dies_costs_a_warning(read):
 def test_on_one_core_it_is_computed_here(read, monkeypatch):
     monkeypatch.setattr(beside, "_cores", lambda: 1)
     with beside.half_resolution(read) as coarse:
-        assert coarse == read.coarse_quantities
+        assert coarse() == pytest.approx(read.coarse_quantities(), rel=1e-9)
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_a_time_limit_holds_for_it_too(read, monkeypatch, cores):
+    """What is not there a moment after the limit is left out, with a sentence."""
+    monkeypatch.setattr(beside, "_cores", lambda: cores)
+    monkeypatch.setattr(beside, "BEYOND", 1e-3)
+    with beside.half_resolution(read.with_settings(time_limit=1e-3)) as coarse:
+        with pytest.warns(JumpnetWarning, match="pixels of the image cost is not known: (no mesh|the process)"):
+            assert coarse() == {}

@@ -232,6 +232,43 @@ def test_what_is_wrong_with_an_image_is_said_in_one_sentence(tmp_path: Path, cha
     assert words in str(caught.value) and "\n" not in str(caught.value)
 
 
+HALVES = """
+[domain]
+kind = "box"
+lower = [0, 0]
+upper = [1, 1]
+[background]
+A = 1.0
+[pieces.half]
+shape = { kind = "half-space", normal = [0, 1], offset = 0.4 }
+A = 5.0
+[boundary]
+left = { kind = "dirichlet", g = "x2**2" }
+right = { kind = "neumann", g = 0.5 }
+rest = { kind = "dirichlet", g = "x2 + x1" }
+[solve]
+method = "fem"
+tol = 1e-3
+verify = "always"
+[quantities]
+others = { kind = "flux", boundary = "rest" }
+top = { kind = "flux", boundary = "top" }
+bottom = { kind = "flux", boundary = "bottom" }
+"""
+
+
+def test_a_flux_through_the_rest_is_that_of_its_parts_with_their_errors_added() -> None:
+    read = read_as_file(HALVES)
+    found = results(read, read.solve())["quantities"]
+    for number in ("value", "error", "quadrature error"):
+        parts = found["top"][number] + found["bottom"][number]
+        assert found["others"][number] == pytest.approx(parts, rel=1e-9), number
+    assert found["others"]["error"] > 0
+    none = HALVES.replace("rest = {", 'top = { kind = "neumann" }\nbottom = {')
+    with pytest.raises(jn.ProblemError, match=r"others\.boundary: 'rest' is no part: all have .* they are x1-, x1"):
+        read_as_file(none)
+
+
 def test_several_labels_are_one_piece(tmp_path: Path) -> None:
     labels = np.ones((24, 24), int)
     labels[:12, 12:], labels[12:, :12], labels[12:, 12:] = 2, 3, 4

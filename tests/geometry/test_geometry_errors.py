@@ -18,6 +18,7 @@ from jumpnet.geometry import (
     Interval,
     LevelSet,
     Partition,
+    Polygon,
     Star,
     Superquadric,
     shape_from_spec,
@@ -130,6 +131,23 @@ def test_wrong_input_gives_one_sentence(name):
 def test_geometry_mistakes_are_geometry_errors():
     with pytest.raises(GeometryError):
         Disk((0, 0), 0)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1e300, 1e120, 1e-120, 1e-300])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda s: Partition(Box((-s, -s), (s, s)), [LevelSet("x1", dim=2)]),
+        lambda s: Partition(Box((-s, -s, -s), (s, s, s)), [Ball((0, 0, 0), s / 2)]),
+        lambda s: Partition(Interval(0, s), [Interval(0, s / 2)]),
+        lambda s: Partition(Polygon([(0, 0), (s, 0), (0, s)])),
+        lambda s: Partition(SQUARE, [Disk((0, 0), s)]),
+    ],
+)
+def test_sizes_whose_squares_overflow_are_refused(make, scale):
+    with pytest.raises(GeometryError, match=r"lengths or coordinates such as .*: choose another unit of length"):
+        make(scale)
 
 
 @pytest.mark.parametrize(

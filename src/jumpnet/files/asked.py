@@ -26,7 +26,8 @@ def integral_of(
     key = f"quantities.{name}"
     if entry.kind == "flux":
         if entry.boundary is not None:
-            return solution.net_flux(entry.boundary).scaled(sign)
+            through = (solution.net_flux(part) for part in builder.parts(entry.boundary))
+            return sum(through, NOTHING).scaled(sign)
         pairs = builder.pairs(entry.between or [], f"{key}.between")
         found = (solution.net_flux((a, b) if forward else (b, a)) for a, b, forward in pairs)
         return sum(found, NOTHING).scaled(sign)
@@ -79,7 +80,7 @@ def check_outputs(found: ProblemFile) -> None:
             found.builder.pairs(entry.between, f"{key}.between")
         else:
             with at(f"{key}.boundary"):
-                found.problem.partition.part_name(str(entry.boundary))
+                found.builder.parts(str(entry.boundary))
         if entry.kind != "effective" and (why := _why_infinite(found, entry, key)):
             raise ProblemError(f"{key} is infinite: {why}; {FINITE}.")
 
@@ -89,7 +90,7 @@ def _why_infinite(found: ProblemFile, entry: FluxEntry | IntegralEntry, key: str
     problem, build = found.problem, found.builder
     if entry.kind == "flux":
         if entry.boundary is not None:
-            return why_infinite(problem, problem.partition.part_name(entry.boundary))
+            return next(filter(None, (why_infinite(problem, part) for part in build.parts(entry.boundary))), "")
         pairs = build.pairs(entry.between or [], f"{key}.between")
         return next(filter(None, (why_infinite(problem, (a, b)) for a, b, _ in pairs)), "")
     if entry.kind != "energy":

@@ -2,17 +2,21 @@
 
 import os
 import pickle
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from jumpnet.errors import JumpnetWarning
+from jumpnet.fe.meshing.first import LateError
 from jumpnet.files.problemfile import ProblemFile
 from jumpnet.guard.child import Child, ChildError, packed, possible, serve
 
 # Seconds to wait for it after the solve itself has ended, and its time limit.
 PATIENCE, MOST = 120.0, 3600.0
+# Seconds to wait for it beyond a time limit of the file: it starts Python and reads the image first (heuristic).
+BEYOND = 3.0
 
 Coarse = Callable[[], dict[str, float]]
 """A function that returns the quantities at half the resolution; it may have to wait."""
@@ -22,14 +26,19 @@ Coarse = Callable[[], dict[str, float]]
 def half_resolution(read: ProblemFile) -> Iterator[Coarse]:
     """What gives `read.coarse_quantities()`, begun now in a process of its own where there is a core for it.
 
-    Elsewhere it is computed when it is asked for. A process that dies or takes too long costs a warning.
+    Elsewhere it is computed when it is asked for. A process that dies or takes too long costs a warning; a time limit
+    of the file holds for it too.
     """
-    child = _started(read)
+    limit, began, child = read.file.solve.time_limit, time.monotonic(), _started(read)
+
+    def left() -> float | None:
+        return None if limit is None else max(limit - (time.monotonic() - began), 0.0) + BEYOND
+
     if child is None:
-        yield read.coarse_quantities
+        yield lambda: told(read.with_settings(time_limit=left()).coarse_quantities)
         return
     try:
-        yield lambda: _answer(child)
+        yield lambda: told(lambda: child.receive(min(left() or PATIENCE, PATIENCE)))
     finally:
         if child.alive:
             child.end()
@@ -48,11 +57,13 @@ def _started(read: ProblemFile) -> Child | None:
     return child
 
 
-def _answer(child: Child) -> dict[str, float]:
+def told(coarse: Coarse) -> dict[str, float]:
+    """The quantities; none, and a warning, where they are not there in time."""
     try:
-        return child.receive(PATIENCE)
-    except ChildError as error:
-        warnings.warn(f"{error}: what its pixels cost is not known.", JumpnetWarning, stacklevel=3)
+        return coarse()
+    except (ChildError, LateError) as error:
+        why = str(error).rstrip(".")
+        warnings.warn(f"what the pixels of the image cost is not known: {why}.", JumpnetWarning, stacklevel=2)
         return {}
 
 

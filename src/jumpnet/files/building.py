@@ -227,6 +227,17 @@ class Builder:
             found.append(Data(points, values, weight, pieces[0]))
         return found
 
+    def parts(self, name: str) -> list[str]:
+        """The parts of the boundary that a name stands for: `rest` for all that no other condition names."""
+        if name != REST:
+            return [self.partition.part_name(name)]
+        known = self.partition.boundary_parts
+        others = {other: entry for other, entry in self.file.boundary.items() if other != REST}
+        named = {part for other, entry in others.items() for part in self._parts(other, entry)}
+        if not (left := [part for part in known if part not in named]):
+            raise ProblemError(f"{REST!r} is no part: all have a condition of their own; they are {', '.join(known)}.")
+        return left
+
     def pieces(self, name: str, key: str) -> tuple[int, ...]:
         """The pieces that a name stands for."""
         if name not in self.members:

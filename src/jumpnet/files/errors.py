@@ -23,7 +23,7 @@ def quantity_errors(read: ProblemFile, solution: Solution) -> dict[str, float]:
     for name, entry in read.file.quantities.items():
         if isinstance(entry, FluxEntry | IntegralEntry):
             try:
-                found[name] = verdict.safety * abs(_lacking(read, verdict, entry, f"quantities.{name}"))
+                found[name] = verdict.safety * sum(map(abs, _lacking(read, verdict, entry, f"quantities.{name}")))
             except SolutionError:  # a flux through a part of the boundary that the judge has not kept
                 continue
     return found
@@ -58,27 +58,27 @@ def flux_corrections(read: ProblemFile, solution: Solution) -> dict[str, float]:
     for name, entry in read.file.quantities.items():
         if isinstance(entry, FluxEntry):
             try:
-                found[name] = read.sign * _lacking(read, verdict, entry, f"quantities.{name}")
+                found[name] = read.sign * sum(_lacking(read, verdict, entry, f"quantities.{name}"))
             except SolutionError:
                 continue
     return found
 
 
-def _lacking(read: ProblemFile, verdict: Verdict, entry: FluxEntry | IntegralEntry, key: str) -> float:
-    """The error of the quantity."""
+def _lacking(read: ProblemFile, verdict: Verdict, entry: FluxEntry | IntegralEntry, key: str) -> list[float]:
+    """The errors of the quantity: one for each part of the boundary that it is taken over, else one."""
     if isinstance(entry, FluxEntry):
         if entry.boundary is not None:
-            return verdict.error_of_net_flux(entry.boundary)
+            return [verdict.error_of_net_flux(part) for part in read.builder.parts(entry.boundary)]
         pairs = read.builder.pairs(entry.between or [], f"{key}.between")
-        return sum(verdict.error_of_net_flux((a, b) if forward else (b, a)) for a, b, forward in pairs)
+        return [sum(verdict.error_of_net_flux((a, b) if forward else (b, a)) for a, b, forward in pairs)]
     if entry.kind == "energy":
         function = lambda piece: added_energy(verdict.solution, verdict.error, verdict.gradient, piece)  # noqa: E731
     else:
         function = verdict.error_of_mean if entry.kind == "mean" else verdict.error_of_integral
     if entry.over is None:
-        return function(None)
+        return [function(None)]
     pieces = read.builder.pieces(entry.over, f"{key}.over")
     if entry.kind != "mean":
-        return sum(function(piece) for piece in pieces)
+        return [sum(function(piece) for piece in pieces)]
     volume = verdict.finding.volume
-    return sum(function(piece) * volume[piece] for piece in pieces) / sum(volume[piece] for piece in pieces)
+    return [sum(function(piece) * volume[piece] for piece in pieces) / sum(volume[piece] for piece in pieces)]

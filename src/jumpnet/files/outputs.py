@@ -4,12 +4,13 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from jumpnet.files.beside import Coarse
+from jumpnet.files.beside import Coarse, told
 from jumpnet.files.errors import flux_corrections, quantity_errors
 from jumpnet.files.problemfile import ProblemFile
 from jumpnet.guard.text import spreadsheet
@@ -64,7 +65,7 @@ def results(read: ProblemFile, solution: Solution, coarse: Coarse | None = None)
 def _quantities(read: ProblemFile, solution: Solution, coarse: Coarse | None) -> dict[str, dict[str, float | None]]:
     """The integrals that the file asks for, with their errors."""
     judged, added = quantity_errors(read, solution), flux_corrections(read, solution)
-    halved = (coarse or read.coarse_quantities)() if solution.dim == 2 else {}
+    halved = (coarse or partial(told, read.coarse_quantities))() if solution.dim == 2 else {}
     found: dict[str, dict[str, float | None]] = {}
     for name, integral in read.quantities(solution).items():
         value = integral.value + added.get(name, 0.0)

@@ -15,6 +15,7 @@ from jumpnet.engines.network import Network
 from jumpnet.engines.progress import Progress
 from jumpnet.engines.trefftz import Trefftz
 from jumpnet.errors import JumpnetError, JumpnetWarning, ProblemError
+from jumpnet.fe.meshing.first import LateError
 from jumpnet.files.asked import integral_of, probe_points
 from jumpnet.models import CategoricalEmbedding
 from jumpnet.optim import LevenbergMarquardt
@@ -163,7 +164,7 @@ class ProblemFile:
         """The same integrals with the image at half its resolution; none where there is no image, or it is too coarse.
 
         The difference from the integrals of the image itself estimates the resolution error, which falls at least in
-        proportion to the pixel size.
+        proportion to the pixel size. LateError where the file's time limit leaves no time for a mesh.
         """
         if not self.asks_resolution:
             return {}
@@ -173,6 +174,8 @@ class ProblemFile:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", JumpnetWarning)  # what is said of it was said of the image itself
                 found = coarse.quantities(coarse.solve(verify=False, **_once(coarse.problem)))
+        except LateError:
+            raise
         except JumpnetError:
             return {}
         return {name: integral.value for name, integral in found.items()}

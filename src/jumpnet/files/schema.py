@@ -249,7 +249,7 @@ class FluxEntry(Entry):
 
     kind: Literal["flux"]
     between: list[Name] | None = Field(default=None, min_length=2, max_length=2)
-    boundary: Name | None = None
+    boundary: Name | None = Field(default=None, description="a part of the boundary, or the rest together")
 
 
 class IntegralEntry(Entry):

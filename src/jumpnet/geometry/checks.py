@@ -14,6 +14,9 @@ Bounds: TypeAlias = tuple[Floats, Floats]
 LONGEST_NAME = 200
 """Characters of a name: longer ones break tables and messages."""
 
+LARGEST, LEAST = 1e100, 1e-100
+"""Of sizes: squares and volumes of others may overflow or underflow."""
+
 
 def name(text: object, what: str) -> str:
     """What a piece or a part of the boundary may be called: a line of visible characters that fits into a table."""
@@ -86,6 +89,20 @@ def box(bounds: object, what: str) -> tuple[tuple[float, ...], tuple[float, ...]
                 f"{what} runs from {a:g} to {b:g} in x{axis}; the lower corner must lie below the upper one."
             )
     return lower, upper
+
+
+def sizes(bounds: ArrayLike, what: str) -> None:
+    """Bounds (lower, upper) of a shape whose squares and volume are numbers; infinite ends are left out."""
+    lower, upper = np.asarray(bounds, np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite ends, among them
+        across = upper - lower
+    large = np.abs([end for end in (*lower, *upper) if np.isfinite(end)])
+    wrong = [*large[large > LARGEST].tolist(), *across[(across > 0.0) & (across < LEAST)].tolist()]
+    if wrong:
+        raise GeometryError(
+            f"{what} has lengths or coordinates such as {wrong[0]:.3g}; they must be from {LEAST:g} to {LARGEST:g}: "
+            "choose another unit of length."
+        )
 
 
 def points(x: ArrayLike, dim: int) -> Floats:

@@ -14,6 +14,7 @@ from jumpnet.engines.protocol import Accept, Engine, Request
 from jumpnet.engines.trefftz import Trefftz, TrefftzEngine
 from jumpnet.engines.trefftz.engine import SPEND
 from jumpnet.errors import GeometryError, JumpnetError, ModelError
+from jumpnet.fe.meshing.first import LateError
 from jumpnet.optim import Status
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
@@ -61,6 +62,8 @@ def chosen(problem: Problem, options: Auto, request: Request, verify: Verify) ->
         other = answered(problem, FemEngine(), request, verify)
     except JumpnetError as refused:
         tried.append(f"finite elements: {refused}")
+        if isinstance(refused, LateError) and direct is None:  # an engine that does not suit would be later still
+            raise
         if isinstance(refused, GeometryError) and (direct is None or (_cut_short(direct) and request.budget.left > 0)):
             other = answered(problem, TrefftzEngine(trefftz), request, verify)
             tried.append(_line(other, time.perf_counter() - began))

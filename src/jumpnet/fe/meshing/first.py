@@ -48,17 +48,31 @@ KEPT = 4
 _MADE: WeakKeyDictionary[Partition, dict[tuple[Any, ...], Mesh]] = WeakKeyDictionary()
 
 
+class LateError(GeometryError):
+    """The time limit came before there was a mesh."""
+
+
 def first_mesh(problem: Problem, size: float, order: int, seconds: float = np.inf) -> Mesh:
     """A mesh with elements of about `size`, curved to `order` or half of it; GeometryError where none can be made.
 
-    Or where none is there after some seconds (two minutes at most), of which each attempt has what is left.
+    Each attempt has what is left of some seconds, two minutes at most; LateError where they are a limit, and over.
     """
-    return _cut_at_sources(problem, _kept(problem, size, order, seconds))
-
-
-def _kept(problem: Problem, size: float, order: int, seconds: float) -> Mesh:
-    """The mesh without regard to point sources in the plane; those of the last calls are kept."""
     until = time.monotonic() + min(seconds, PATIENCE)
+    try:
+        mesh = _kept(problem, size, order, until)
+    except GeometryError:
+        if seconds >= PATIENCE or time.monotonic() < until:
+            raise
+        simpler = "fewer or simpler pieces" if problem.partition.image is None else "an image of fewer pixels"
+        raise LateError(
+            f"no mesh was made in {seconds:.2g} s, the part of the time limit that was left for it; give a longer "
+            f"time limit, or {simpler}."
+        ) from None
+    return _cut_at_sources(problem, mesh)
+
+
+def _kept(problem: Problem, size: float, order: int, until: float) -> Mesh:
+    """The mesh without regard to point sources in the plane; those of the last calls are kept."""
     kinds = {name: condition.kind for name, condition in problem.boundary.items()}
     axes = [axis for axis in range(problem.dim) if kinds.get(f"x{axis + 1}-") == "periodic"]
     finer = _finer(problem, size) + _of_waves(problem, size) + _of_sources(problem, size)
@@ -84,6 +98,8 @@ def _made(
     if planar is not None:
         return planar if paths is parts else fitted(parts, planar)
     for part, curved in ((1.0, order), (SMALLER, order), (SMALLER, max(order // 2, 2)), (SMALLER**2, 2)):
+        if time.monotonic() >= until:
+            raise GeometryError(why or "no mesh could be made (there was no time for it).")
         try:
             closer = [(place, part * there) for place, there in finer]
             mesh = apart("of_solids", paths, part * size, curved, axes, closer, seconds=until - time.monotonic())

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jumpnet.errors import GeometryError
+from jumpnet.geometry import checks
 from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.curves import bezier
 from jumpnet.geometry.curves.arc import ArcPatch
@@ -125,6 +126,7 @@ def _points(points: object, what: str) -> Floats:
         raise GeometryError(f"{what} must hold finite numbers.")
     if float(np.ptp(array, axis=0).max()) == 0.0:
         raise GeometryError(f"{what} are all the same point.")
+    checks.sizes((array.min(axis=0), array.max(axis=0)), "an outline")
     return array
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jumpnet.errors import GeometryError
+from jumpnet.geometry import checks
 from jumpnet.geometry.bodies.primitives import Interval
 from jumpnet.geometry.checks import Bounds, Floats
 from jumpnet.geometry.randomness import EvenlySpread
@@ -27,10 +28,12 @@ def check_shapes(domain: object, pieces: Sequence[object]) -> None:
             raise GeometryError(f"piece {k} must be a shape such as jumpnet.Disk, not {type(piece).__name__}.")
         if piece.dim != domain.dim:
             raise GeometryError(f"piece {k} has {piece.dim} dimensions and the domain {domain.dim}; give both as many.")
+        checks.sizes(piece.bounds, f"piece {k}")
     if not np.all(np.isfinite(domain.bounds)):
         raise GeometryError(
             "the domain has no end; give a LevelSet its bounds, or cut the domain with a Box, `a & box`."
         )
+    checks.sizes(domain.bounds, "the domain")
 
 
 def probe(box: Bounds, n: int) -> Floats:
