@@ -142,6 +142,8 @@ def test_geometry_mistakes_are_geometry_errors():
         lambda s: Partition(Box((-s, -s, -s), (s, s, s)), [Ball((0, 0, 0), s / 2)]),
         lambda s: Partition(Interval(0, s), [Interval(0, s / 2)]),
         lambda s: Partition(Polygon([(0, 0), (s, 0), (0, s)])),
+        lambda s: Partition(Ellipsoid((0, 0, 0), (s, 1, 1))),
+        lambda s: Partition(Star((0, 0), f"{s}")),
         lambda s: Partition(SQUARE, [Disk((0, 0), s)]),
     ],
 )

@@ -70,6 +70,7 @@ def lengths(value: object, dim: int, what: str) -> tuple[float, ...]:
         raise GeometryError(f"{what} must hold {dim} numbers as the centre does, not {len(result)}.")
     if min(result) <= 0.0:
         raise GeometryError(f"{what} must be positive, not {list(result)}.")
+    sizes(([0.0] * dim, result), what)
     return result
 
 
@@ -100,8 +101,8 @@ def sizes(bounds: ArrayLike, what: str) -> None:
     wrong = [*large[large > LARGEST].tolist(), *across[(across > 0.0) & (across < LEAST)].tolist()]
     if wrong:
         raise GeometryError(
-            f"{what} has lengths or coordinates such as {wrong[0]:.3g}; they must be from {LEAST:g} to {LARGEST:g}: "
-            "choose another unit of length."
+            f"{what}: there are lengths or coordinates such as {wrong[0]:.3g}; they must be "
+            f"from {LEAST:g} to {LARGEST:g}: choose another unit of length."
         )
 
 

@@ -83,6 +83,7 @@ class Star(Closed):
                 f"the radius of a Star must be positive, but it is {r.min():.4g} at theta = "
                 f"{theta[np.argmin(r)]:.4g}; raise the constant part of the formula."
             )
+        checks.sizes(([0.0], [r.max()]), "a Star")
         if abs(r[0] - r[-1]) > 1e-9 * r.max():
             raise GeometryError(
                 f"the radius of a Star must be the same at theta = -pi and pi, but it is {r[0]:.6g} and "
