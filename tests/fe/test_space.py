@@ -9,12 +9,13 @@ from jumpnet.fe.mesh import Mesh, on_faces
 from jumpnet.fe.meshing.bisection import bisected, separated
 from jumpnet.fe.meshing.edges import graded_edges
 from jumpnet.fe.meshing.first import first_mesh
-from jumpnet.fe.meshing.implicit import implicit_mesh
+from jumpnet.fe.meshing.implicit import distance, implicit_mesh
 from jumpnet.fe.meshing.lattice import lattice
 from jumpnet.fe.meshing.proximity import narrow
 from jumpnet.fe.simplex import gauss
 from jumpnet.fe.small import determinant
 from jumpnet.fe.space import Space
+from jumpnet.geometry.shape import Shape
 from jumpnet.judge.answers import Sources
 from jumpnet.judge.edges import singular_edges
 from jumpnet.judge.level import solved
@@ -52,6 +53,49 @@ def test_level_sets_have_their_volume(shape, volume: float) -> None:
     assert mesh.sound
     assert volumes(mesh)[1] == pytest.approx(volume, rel=1e-3)
     assert volumes(mesh).sum() == pytest.approx(8.0, rel=1e-12)
+
+
+SUPERQUADRIC = jn.Superquadric((0, 0, 0), (1, 1, 0.5), power=4)
+
+
+@pytest.mark.parametrize(
+    ("domain", "ball"),
+    [
+        (SUPERQUADRIC, jn.Ball((0.1, 0, 0), 0.3)),
+        (jn.LevelSet("(sqrt(x1**2 + x2**2) - 0.7)**2 + x3**2 - 0.09", ((-1.2,) * 3, (1.2,) * 3)), None),
+        (jn.Ball((0, 0, 0), 1.0), jn.LevelSet("x1**2 + x2**2 + x3**2 - 0.25", dim=3)),
+    ],
+)
+def test_domains_that_are_no_boxes_have_their_volume(domain: Shape, ball: Shape | None) -> None:
+    parts = jn.Partition(domain, [] if ball is None else [ball])
+    mesh = implicit_mesh(parts, 0.45, 3, [], [])
+    assert mesh.sound
+    assert volumes(mesh) == pytest.approx([parts.measure(k) for k in range(parts.size)], rel=2e-3)
+    faces = mesh.boundary
+    x = on_faces(mesh, faces.element[:, 0], faces.local[:, 0], 4).x
+    assert np.abs(distance(domain, x.reshape(-1, 3))).max() < 0.02
+
+
+@pytest.mark.parametrize(
+    ("domain", "piece"),
+    [
+        (jn.Ball((0, 0, 0), 1.0), jn.LevelSet("(x1 - 1)**2 + x2**2 + x3**2 - 0.25", dim=3)),
+        (SUPERQUADRIC & jn.HalfSpace((1, 0, 0), 0.1), None),
+    ],
+)
+def test_edges_of_curved_domains_are_refused(domain: Shape, piece: Shape | None) -> None:
+    with pytest.raises(jn.GeometryError, match="edges, or bodies that reach"):
+        implicit_mesh(jn.Partition(domain, [] if piece is None else [piece]), 1.0, 3, [], [])
+
+
+def test_the_judge_in_a_superquadric() -> None:
+    """A solution that is zero on the surface sees where that is; the answer is off by 1e-3 x1."""
+    parts = jn.Partition(SUPERQUADRIC)
+    u, f = "1 - x1**4 - x2**4 - 16*x3**4", "-12*x1**2 - 12*x2**2 - 192*x3**2"
+    wrong = jn.Problem(parts, f=f, boundary=jn.Dirichlet("1e-3*x1"), exact=[f"{u} + 1e-3*x1"])
+    problem = jn.Problem(parts, f=f, boundary=jn.Dirichlet(0.0), exact=[u])
+    solution = jn.solve(wrong, method="trefftz", tol=1e-5, verify=False).with_problem(problem)
+    assert 0.5 < jn.judge(solution, tol=1e-5).rms / solution.errors().l2 < 2.0
 
 
 def test_iterations_and_factors_agree(monkeypatch: pytest.MonkeyPatch) -> None:

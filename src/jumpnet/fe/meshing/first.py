@@ -91,7 +91,7 @@ def _made(
 ) -> Mesh:
     """A new mesh."""
     parts, why = problem.partition, ""
-    if problem.dim == 3 and not all(has_solid(shape) for shape in parts.pieces):
+    if problem.dim == 3 and not all(has_solid(shape) for shape in (parts.domain, *parts.pieces)):
         return _of_levels(parts, size, axes, finer)
     paths = drawn(parts)
     planar = _of_paths(paths, size, order, axes, finer, until - time.monotonic())

@@ -6,12 +6,14 @@ stuffing, 2007). Faces on the surface are curved afterwards (curving.py).
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy.spatial import KDTree
 
 from jumpnet.errors import GeometryError
-from jumpnet.fe.mesh import Mesh, from_corners
+from jumpnet.fe.mesh import Mesh, from_corners, on_faces
 from jumpnet.fe.meshing.bisection import EDGES, bisected
 from jumpnet.fe.meshing.curving import curved
 from jumpnet.fe.meshing.lattice import lattice
@@ -35,6 +37,15 @@ STEPS = 60
 # Of a regular tetrahedron: vertices are moved back where elements would come out flatter (volume over size cubed).
 FLAT = 0.02
 
+# Elements may be larger than asked for at a place by this factor (heuristic).
+LARGER = 1.5
+# Of an element: by so much the lattice is larger than a domain that is no box, whose surface touches its bounds.
+MARGIN = 0.5
+# The piece of elements outside of the domain.
+OUTSIDE = -1
+# Of the size of an element: boundary faces that are farther from the surface do not follow it (heuristic).
+OFF = 0.05
+
 # Refinements where curved elements fold.
 ROUNDS = 4
 
@@ -43,17 +54,17 @@ Labels = Int[np.ndarray, " m"]
 
 
 def implicit_mesh(parts: Partition, size: float, order: int, periodic: Sequence[int], finer: Sizes) -> Mesh:
-    """A mesh of a box with pieces of any smooth shape, curved to an order; elements are smaller at `finer` places."""
-    if not isinstance(parts.domain, Box):
-        raise GeometryError("bodies without a solid of their own (level sets) are meshed in boxes only.")
-    whole = lattice(parts.bounds, size, periodic)
-    for place, there in finer:
-        whole = _fine_at(whole, place, there)
-    for shape in parts.pieces:
+    """A mesh of a domain and pieces of any smooth shape, curved to an order; elements are smaller at `finer` places."""
+    in_box = isinstance(parts.domain, Box)
+    lower, upper = parts.bounds
+    margin = 0.0 if in_box else MARGIN * size
+    whole = lattice((lower - margin, upper + margin), size, periodic)
+    whole = _fine_at(whole, finer)
+    for shape in parts.pieces if in_box else (parts.domain, *parts.pieces):
         whole = fine_enough(whole, shape)
     found = whole
     for _ in range(ROUNDS):
-        mesh, parent = whole, np.arange(len(whole))
+        mesh, parent = (whole, np.arange(len(whole))) if in_box else _inside(whole, parts.domain)
         for label, shape in enumerate(parts.pieces, start=1):
             mesh, of = cut_out(mesh, shape, label, _sides(parts, mesh))
             parent = parent[of]
@@ -63,14 +74,38 @@ def implicit_mesh(parts: Partition, size: float, order: int, periodic: Sequence[
         marked = np.zeros(len(whole), bool)
         marked[parent[folded]] = True
         whole = bisected(whole, marked)
+    outer = found.piece[found.boundary.element[:, 0]]
+    if not in_box and (len(np.unique(outer)) > 1 or _off_surface(parts.domain, found) > OFF):
+        raise GeometryError("no mesh is made of domains with edges, or bodies that reach a curved boundary.")
     return found
 
 
+def _inside(mesh: Mesh, domain: Shape) -> tuple[Mesh, Labels]:
+    """The part of a straight mesh inside a domain, as piece 0, and the elements that its come from."""
+    outside = replace(mesh, piece=np.full(len(mesh), OUTSIDE))
+    cut, parent = cut_out(outside, domain, 0, np.zeros((len(mesh.same), 1), bool))
+    kept = cut.piece != OUTSIDE
+    if not kept.any():
+        raise GeometryError(f"the mesh has no elements in {domain!r:.60}, which is too small for its bounds.")
+    used, elements = np.unique(cut.elements[kept], return_inverse=True)
+    return Mesh(elements.reshape(-1, 4), cut.piece[kept], cut.nodes[kept], 1, np.arange(len(used))), parent[kept]
+
+
+def _off_surface(domain: Shape, mesh: Mesh) -> float:
+    """The largest distance of boundary faces from the surface, relative to their elements; zero at the vertices."""
+    faces = mesh.boundary
+    x = on_faces(mesh, faces.element[:, 0], faces.local[:, 0], mesh.order + 1).x
+    off = np.abs(distance(domain, x.reshape(-1, 3))).reshape(x.shape[:2]).max(axis=1)
+    return float((off / mesh.size[faces.element[:, 0]]).max(initial=0.0))
+
+
 def _sides(parts: Partition, mesh: Mesh) -> Bool[np.ndarray, "vertices sides"]:
-    """On which sides of the box vertices lie, and on which interfaces."""
+    """On which sides of the box or on which curved boundary vertices lie, and on which interfaces."""
     near = 1e-9 * parts.domain.size
     x, (lower, upper) = mesh.vertices, parts.bounds
     found = [np.abs(x - lower) < near, np.abs(x - upper) < near]
+    if not isinstance(parts.domain, Box):
+        found = [np.abs(parts.domain.level(x))[:, None] < near]
     low, high = mesh.piece[mesh.interfaces.element].T
     for pair in np.unique(np.stack([low, high], axis=1)[low != high], axis=0).tolist():
         mine = mesh.interfaces[(low == pair[0]) & (high == pair[1])]
@@ -81,11 +116,18 @@ def _sides(parts: Partition, mesh: Mesh) -> Bool[np.ndarray, "vertices sides"]:
     return np.concatenate(found, axis=1)
 
 
-def _fine_at(mesh: Mesh, place: np.ndarray, size: float) -> Mesh:
-    """The mesh with elements around a place halved until they are no larger than a size."""
+def _fine_at(mesh: Mesh, finer: Sizes) -> Mesh:
+    """The mesh with elements around places halved until they are no larger than the sizes there."""
+    if not len(finer):
+        return mesh
+    wanted = np.array([size for _, size in finer])
+    tree = KDTree(np.array([place for place, _ in finer]))
     for _ in range(3 * HALVINGS):
-        gap = np.linalg.norm(mesh.vertices[mesh.elements].mean(axis=1) - place, axis=1)
-        marked = (gap < mesh.size) & (mesh.size > 1.5 * size)
+        large = np.flatnonzero(mesh.size > LARGER * wanted.min())
+        around = tree.query_ball_point(mesh.vertices[mesh.elements[large]].mean(axis=1), mesh.size[large])
+        least = np.array([wanted[near].min(initial=np.inf) for near in around])
+        marked = np.zeros(len(mesh), bool)
+        marked[large] = mesh.size[large] > LARGER * least
         if not marked.any() or len(mesh) > MOST_ELEMENTS:
             break
         mesh = bisected(mesh, marked)
