@@ -153,7 +153,8 @@ def fine_enough(mesh: Mesh, shape: Shape, size: float = np.inf) -> Mesh:
         mesh = bisected(mesh, marked)
         if len(mesh) > MOST_ELEMENTS:
             raise GeometryError(
-                f"the surface of {shape!r:.60} needs more than {MOST_ELEMENTS} elements; it is too thin, or too rough."
+                f"the surface of {shape!r:.60} needs more than {MOST_ELEMENTS} elements; it is too thin or too rough, or "
+                "reaches a curved boundary."
             )
     return mesh
 
