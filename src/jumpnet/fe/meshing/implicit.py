@@ -153,7 +153,7 @@ def fine_enough(mesh: Mesh, shape: Shape, size: float = np.inf) -> Mesh:
         mesh = bisected(mesh, marked)
         if len(mesh) > MOST_ELEMENTS:
             raise GeometryError(
-                f"the surface of {shape!r:.60} needs more than {MOST_ELEMENTS} elements; it is too thin or too rough, or "
+                f"the surface of {shape!r:.60} needs more than {MOST_ELEMENTS} elements; it is too thin, too rough, or "
                 "reaches a curved boundary."
             )
     return mesh
