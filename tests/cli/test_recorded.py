@@ -18,7 +18,7 @@ from jumpnet.experiments.tables import NAMES, experiment, experiment_names, row
 from jumpnet.experiments.trial import HYPERCUBE, Trial, run
 from jumpnet.fields.piecewise import piecewise_values
 
-LARGEST = 900_000  # bytes; ten trials of nearly all rows take 760,000
+LARGEST = 900_000  # bytes of all recorded trials, kept with the sources: ten of nearly all rows take 760,000
 
 
 def result(trial: Trial, error: float, **more) -> dict:
