@@ -40,7 +40,7 @@ HYPERCUBE = "relative_l2_hypercube"
 # Rows without a random number: one trial says all.
 DETERMINED = ("FEM", "FVM")
 # Experiments whose networks are judged: the page has the judged error beside the true one, which the judge never sees.
-JUDGED = ("pde1", "pde2", "pde3", "pde4")
+JUDGED = ("pde1", "pde2", "pde3", "pde4", "pde5")
 
 
 @dataclass(frozen=True)
