@@ -7,6 +7,7 @@ from structured import cube
 from jumpnet.fe.assembly import Contact, Outer, Volume, assembled, point_load
 from jumpnet.fe.field import Field, Locator
 from jumpnet.fe.mesh import on_faces
+from jumpnet.fe.refinement import graded, refined, refined_at, split
 from jumpnet.fe.simplex import dubiner, gauss, lagrange
 from jumpnet.fe.space import Space
 
@@ -41,16 +42,16 @@ def bent(x):
 def test_meshes_keep_their_volume_and_are_continuous(dim, cells, change):
     mesh = cube(dim, cells, 3, bent, lambda x: (x[:, 0] > 0.5).astype(int))
     if change == "refined":
-        mesh = mesh.refined()
+        mesh = refined(mesh)
     elif change != "none":
         if dim == 3:
             pytest.skip("only triangles are cut one by one")
         if change == "refined here and there":
             rng = np.random.default_rng(0)
             for _ in range(3):
-                mesh = mesh.refined_at(rng.uniform(size=len(mesh)) < 0.2)
+                mesh = refined_at(mesh, rng.uniform(size=len(mesh)) < 0.2)
         else:
-            mesh = mesh.graded([0] if change == "graded" else mesh.elements[0], 3)
+            mesh = graded(mesh, [0] if change == "graded" else mesh.elements[0], 3)
     xi, w = gauss(dim, 5)
     assert mesh.sound
     assert abs(np.sum(w * np.abs(np.linalg.det(mesh.jacobians(xi)))) - 1) < 1e-12
@@ -73,13 +74,13 @@ def test_meshes_keep_their_volume_and_are_continuous(dim, cells, change):
 def test_a_vertex_on_the_boundary():
     mesh = cube(2, 3)
     faces = mesh.boundary
-    cut, vertex = mesh.split(int(faces.element[0, 0]), int(faces.local[0, 0]), 0.3)
+    cut, vertex = split(mesh, int(faces.element[0, 0]), int(faces.local[0, 0]), 0.3)
     assert len(cut) == len(mesh) + 1 and len(cut.boundary) == len(mesh.boundary) + 1 and cut.sound
     assert (
         np.isclose(cut.vertices[vertex] * 9 % 1, 0.7, atol=1e-9).any()
         or np.isclose(cut.vertices[vertex] * 9 % 1, 0.9, atol=1e-9).any()
     )
-    same, end = mesh.split(int(faces.element[0, 0]), int(faces.local[0, 0]), 1e-9)
+    same, end = split(mesh, int(faces.element[0, 0]), int(faces.local[0, 0]), 1e-9)
     assert same is mesh and end in mesh.elements
 
 
@@ -87,9 +88,9 @@ def test_layers_end_above_rounding():
     """Triangles of 1e-15 at corners of 1 would be made of rounding errors."""
     mesh = cube(2, 3)
     corner = int(np.nanargmax(mesh.vertices.sum(axis=1)))
-    fine = mesh.graded([corner], 40)
+    fine = graded(mesh, [corner], 40)
     assert 1e-12 < fine.size.min() < 1e-9 and fine.sound
-    assert len(fine.graded([corner], 5)) == len(fine)
+    assert len(graded(fine, [corner], 5)) == len(fine)
 
 
 @pytest.mark.parametrize("dim, cells", [(2, 4), (3, 2)])
@@ -174,13 +175,14 @@ def test_periodic_faces_are_matched():
     first, second = (on_faces(mesh, faces.element[:, k], faces.local[:, k], 2).x for k in (0, 1))
     assert len(faces) == 4 and len(mesh.boundary) == 8
     assert np.allclose(np.abs(first - second), [1.0, 0.0])
-    assert len(mesh.refined().interfaces) == 8
+    assert len(refined(mesh).interfaces) == 8
 
 
 def test_refined_meshes_know_where_their_elements_come_from():
     coarse = cube(2, 3, 3, bent, lambda x: (x[:, 0] > 0.5).astype(int))
     values = exact(coarse.points(lagrange(2, 3).barycentric[:, 1:]))
-    fine = coarse.as_origin().refined_at(np.arange(len(coarse)) % 3 == 0).graded([0, 5], 2)
+    marked = np.arange(len(coarse)) % 3 == 0
+    fine = graded(refined_at(coarse.as_origin(), marked), [0, 5], 2)
     assert fine.origin is not None and fine.origin.mesh is coarse
     xi = gauss(2, 3)[0]
     there = Field(coarse, 3, values).value(fine.points(xi).reshape(-1, 2), np.repeat(fine.piece, len(xi)))

@@ -13,6 +13,7 @@ from jumpnet.fe.mesh import on_faces
 from jumpnet.fe.meshing import generation, mesher
 from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.fe.meshing.proximity import narrow
+from jumpnet.fe.refinement import refined_at
 
 pytest.importorskip("ngsolve")
 
@@ -36,7 +37,7 @@ def test_curved_elements_follow_the_exact_wall_and_so_do_refined_ones():
     problem = problem_of(jn.Disk((0, 0), 0.5))
     mesh = first_mesh(problem, 0.5, 4)
     coarse = off_the_circle(mesh, 0.5)
-    finer = mesh.refined_at(np.ones(len(mesh), bool))
+    finer = refined_at(mesh, np.ones(len(mesh), bool))
     assert coarse < 1e-4
     assert off_the_circle(finer, 0.5) > 0.5 * coarse  # refinement alone keeps the curve
     assert off_the_circle(fitted(problem.partition, finer), 0.5) < 0.3 * coarse

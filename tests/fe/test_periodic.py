@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
+from jumpnet.fe import refinement
 from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.fe.meshing.periodic import together
 from jumpnet.fe.meshing.planar import planar_graph
@@ -37,6 +38,6 @@ def test_layers_of_elements_match() -> None:
         [k for k, x in enumerate(mesh.vertices) if np.allclose(x, place)] for place in ([0.25, 0.0], [0.5, 1.0])
     )
     for vertices in (low, low + high):
-        graded = mesh.graded(vertices, 3)
+        graded = refinement.graded(mesh, vertices, 3)
         assert len(graded) > len(mesh)
         assert len(graded.boundary) == 0

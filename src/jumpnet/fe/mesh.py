@@ -5,7 +5,7 @@ element stand in rising order, so edges and faces are seen in the same order fro
 may therefore be mirrored. Refinements cut elements in their reference simplex: the geometry stays the same.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, permutations
@@ -18,37 +18,10 @@ from jumpnet.errors import GeometryError
 from jumpnet.fe.simplex import Lagrange, face_points, gauss, lagrange, lattice
 from jumpnet.fe.small import determinant, inverse
 
-FACTOR = 0.2  # grading factor towards a vertex: between the theoretical optimum, 0.15, and bisection
-
-# Relative to the largest coordinate: smaller triangles get no more layers, as vertices have rounding errors of 1e-16.
-SMALLEST = 1e-10
 STRAIGHT = 1e-13  # relative to its size: elements with smaller deviations are straight
 # Relative to its largest value: how far a determinant may fall below zero at a vertex (it is zero at cusps).
 FOLDED = 1e-3
 MOST_BENT = 0.8  # of the elements: where more are curved, all are treated as curved
-END = 1e-6  # of a face: nearer to its end no vertex is put
-
-# The children of a simplex cut at the middles of its edges, as pairs of vertices; (k, k) is the vertex k itself.
-_CHILDREN = {
-    2: [((0, 0), (0, 1), (0, 2)), ((0, 1), (1, 1), (1, 2)), ((0, 2), (1, 2), (2, 2)), ((0, 1), (0, 2), (1, 2))],
-    3: [
-        ((0, 0), (0, 1), (0, 2), (0, 3)),
-        ((0, 1), (1, 1), (1, 2), (1, 3)),
-        ((0, 2), (1, 2), (2, 2), (2, 3)),
-        ((0, 3), (1, 3), (2, 3), (3, 3)),
-        ((0, 1), (0, 2), (0, 3), (1, 3)),
-        ((0, 1), (0, 2), (1, 2), (1, 3)),
-        ((0, 2), (0, 3), (1, 3), (2, 3)),
-        ((0, 2), (1, 2), (1, 3), (2, 3)),
-    ],
-}
-
-# The parts of a triangle (a, b, c) whose longest edge (a, b) is cut, with none, one (b, c) or both of the others.
-_BISECTED = {
-    1: [("a", "ab", "c"), ("ab", "b", "c")],
-    2: [("a", "ab", "c"), ("ab", "b", "bc"), ("ab", "bc", "c")],
-    3: [("a", "ab", "ca"), ("ab", "b", "bc"), ("ca", "bc", "c"), ("ab", "bc", "ca")],
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +218,7 @@ class Mesh:
         none = np.full(len(lone), -1)
         return Faces(np.stack([element[lone], none], axis=1), np.stack([local[lone], none], axis=1))
 
-    # --- refinement ---------------------------------------------------------------------------------------------
+    # --- what refinements make ----------------------------------------------------------------------------------
 
     def as_origin(self) -> "Mesh":
         """The same mesh as the origin of refined ones, whose elements refer to those of this one."""
@@ -257,139 +230,21 @@ class Mesh:
         assert self.origin is not None
         return self.origin.values(values, order, lagrange(self.dim, order).barycentric[:, 1:])
 
-    def refined(self) -> "Mesh":
-        """Every element cut at the middles of its edges, into 4 or 8."""
-        d = self.dim
-        edges = list(combinations(range(d + 1), 2))
-        ends = self.elements[:, np.array(edges)]  # m, edges, 2
-        _, first, number = np.unique(ends.reshape(-1, 2), axis=0, return_index=True, return_inverse=True)
-        number = number.reshape(len(self), -1) + len(self.same)
-        shared = np.unique(np.sort(self.same[ends.reshape(-1, 2)[first]], axis=1), axis=0, return_inverse=True)[1]
-        same = np.concatenate([self.same, shared.ravel() + self.same.max() + 1])
-        names = {**{(k, k): self.elements[:, k] for k in range(d + 1)}, **dict(zip(edges, number.T, strict=True))}
-        ids = np.stack([np.stack([names[pair] for pair in child], axis=1) for child in _CHILDREN[d]], axis=1)
-        share = np.array([[np.eye(d + 1)[list(pair)].mean(axis=0) for pair in child] for child in _CHILDREN[d]])
-        children = len(_CHILDREN[d])
-        parent = np.repeat(np.arange(len(self)), children)
-        return self._cut(parent, np.tile(share, (len(self), 1, 1)), ids.reshape(-1, d + 1), same)
+    def parts(self, parent: np.ndarray, share: np.ndarray, ids: np.ndarray, same: np.ndarray) -> "Mesh":
+        """Parts of elements: corners as barycentric coordinates (k, d+1, d+1) in their parents, and vertex numbers."""
+        order = np.argsort(same[ids], axis=1, kind="stable")
+        ids, share = np.take_along_axis(ids, order, 1), np.take_along_axis(share, order[:, :, None], 1)
+        nodes = np.empty((len(parent), *self.nodes.shape[1:]))
+        for one, mine in _alike(share):
+            nodes[mine] = np.matmul(self.basis.value((self.basis.barycentric @ one)[:, 1:]), self.nodes[parent[mine]])
+        origin = self.origin
+        if origin is not None:
+            corners = np.matmul(share, origin.corners[parent])
+            origin = replace(origin, element=origin.element[parent], corners=corners)
+        return Mesh(ids, self.piece[parent], nodes, self.order, same, origin)
 
-    def refined_at(self, marked: Bool[np.ndarray, " m"]) -> "Mesh":
-        """The marked triangles cut into 4, those around them cut at their longest edges until all fit (Rivara)."""
-        corners = np.array([(1, 2), (0, 2), (0, 1)])  # edge k is opposite to corner k
-        ends = self.elements[:, corners]
-        x = self.vertices[ends]
-        longest = np.argmax(np.linalg.norm(x[:, :, 0] - x[:, :, 1], axis=2), axis=1)
-        pairs = ends.reshape(-1, 2)
-        _, first, number = np.unique(edge_keys(pairs), return_index=True, return_inverse=True)
-        _, shared = np.unique(edge_keys(np.sort(self.same[pairs[first]], axis=1)), return_inverse=True)
-        edge = shared[number].reshape(-1, 3)  # periodic images have the same
-        cut = np.zeros(int(shared.max()) + 1, bool)
-        cut[edge[marked]] = True
-        each = np.arange(len(self))
-        while True:
-            touched = cut[edge].any(axis=1)
-            fits = cut[edge[each, longest]]
-            if np.all(fits | ~touched):
-                break
-            cut[edge[each, longest][touched]] = True
-        same = np.concatenate([self.same, shared + self.same.max() + 1])
-        middle = number.reshape(-1, 3) + len(self.same)  # edges that are not cut have numbers too, which nothing uses
-        parts = [self._parts_of(k, cut[edge], longest, middle) for k in range(1, 4)]
-        parent, share, ids = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return self._replaced(np.flatnonzero(cut[edge].any(axis=1)), self._cut(parent, share, ids, same))
-
-    def _parts_of(
-        self, count: int, cut: np.ndarray, longest: np.ndarray, middle: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The parts of triangles with a given number of cut edges: parents, barycentric corners, vertex numbers."""
-        at = np.flatnonzero(cut.sum(axis=1) == count)
-        # c is opposite to the longest edge (a, b); where two are cut, the other one is (b, c).
-        c = longest[at]
-        a, b = (c + 1) % 3, (c + 2) % 3
-        swap = cut[at, b] & (count == 2)  # edge b is (c, a)
-        a, b = np.where(swap, b, a), np.where(swap, a, b)
-        eye, row = np.eye(3), np.arange(len(at))
-        vertex, between = self.elements[at], middle[at]
-        named = {
-            "a": (eye[a], vertex[row, a]), "b": (eye[b], vertex[row, b]), "c": (eye[c], vertex[row, c]),
-            "ab": ((eye[a] + eye[b]) / 2, between[row, c]),
-            "bc": ((eye[b] + eye[c]) / 2, between[row, a]),
-            "ca": ((eye[c] + eye[a]) / 2, between[row, b]),
-        }  # fmt: skip
-        made = _BISECTED[count]
-        share = np.concatenate([np.stack([named[name][0] for name in part], axis=1) for part in made])
-        ids = np.concatenate([np.stack([named[name][1] for name in part], axis=1) for part in made])
-        return np.tile(at, len(made)), share, ids
-
-    def graded(self, vertices: Sequence[int], levels: int, factor: float = FACTOR) -> "Mesh":
-        """Layers of triangles that shrink by a factor each towards some vertices, as long as rounding allows."""
-        mesh = self
-        for _ in range(levels):
-            for group in mesh._apart(mesh._large_around(np.asarray(vertices, int))):
-                mesh = mesh._one_layer(group, factor)
-        return mesh
-
-    def _large_around(self, vertices: Int[np.ndarray, " k"]) -> Int[np.ndarray, " k"]:
-        """The vertices without those at which triangles, also at a periodic image, are near rounding already."""
-        least = np.full(int(self.same.max()) + 1, np.inf)
-        np.minimum.at(least, self.same[self.elements], self.size[:, None])
-        return vertices[least[self.same[vertices]] > SMALLEST * float(np.abs(self.nodes).max())]
-
-    def _apart(self, vertices: Int[np.ndarray, " k"]) -> Iterator[Int[np.ndarray, " k"]]:
-        """The vertices and their periodic images in groups: no element has two vertices of a group.
-
-        Images are in the same group: what is cut there must have the same numbers.
-        """
-        corners, left = self.same[self.elements], np.unique(self.same[vertices])
-        while len(left):
-            own = np.where(np.isin(corners, left), corners, -1)
-            # Of the vertices of an element, the highest comes first.
-            waiting = np.unique(own[(own >= 0) & (own < own.max(axis=1, keepdims=True))])
-            yield np.flatnonzero(np.isin(self.same, np.setdiff1d(left, waiting)))
-            left = waiting
-
-    def _one_layer(self, vertices: Int[np.ndarray, " k"], factor: float) -> "Mesh":
-        at, corner = np.nonzero(np.isin(self.elements, vertices))
-        if not len(at):
-            return self
-        p, q = (corner + 1) % 3, (corner + 2) % 3
-        here = self.elements[at, corner]
-        others = np.stack([self.elements[at, p], self.elements[at, q]], axis=1)
-        pairs = np.stack([np.repeat(here, 2), others.ravel()], axis=1)
-        _, first, number = np.unique(edge_keys(pairs), return_index=True, return_inverse=True)
-        near = number.reshape(-1, 2) + len(self.same)
-        _, shared = np.unique(edge_keys(self.same[pairs[first]]), return_inverse=True)
-        same = np.concatenate([self.same, shared + self.same.max() + 1])
-        eye = np.eye(3)
-        c, P, Q = eye[corner], eye[p], eye[q]
-        p1, q1 = c + factor * (P - c), c + factor * (Q - c)
-        shares = [(c, p1, q1), (p1, P, Q), (p1, Q, q1)]
-        ids = [(here, near[:, 0], near[:, 1]), (near[:, 0], *others.T), (near[:, 0], others[:, 1], near[:, 1])]
-        made = self._cut(
-            np.tile(at, 3),
-            np.concatenate([np.stack(share, axis=1) for share in shares]),
-            np.concatenate([np.stack(three, axis=1) for three in ids]),
-            same,
-        )
-        return self._replaced(at, made)
-
-    def split(self, element: int, local: int, share: float) -> tuple["Mesh", int]:
-        """With the triangle of a boundary face cut at a share of it, and the new vertex (or an end that is near)."""
-        a, b = (k for k in range(3) if k != local)
-        ends = self.elements[element]
-        if min(share, 1 - share) < END:
-            return self, int(ends[a] if share < END else ends[b])
-        new = len(self.same)
-        same = np.append(self.same, self.same.max() + 1)
-        eye = np.eye(3)
-        middle = (1 - share) * eye[a] + share * eye[b]
-        ids = np.array([[ends[local], ends[a], new], [ends[local], new, ends[b]]])
-        made = self._cut(
-            np.full(2, element), np.array([[eye[local], eye[a], middle], [eye[local], middle, eye[b]]]), ids, same
-        )
-        return self._replaced(np.array([element]), made), new
-
-    def _replaced(self, gone: np.ndarray, made: "Mesh") -> "Mesh":
+    def replaced(self, gone: np.ndarray, made: "Mesh") -> "Mesh":
+        """With some elements replaced by others, which come last."""
         kept = np.setdiff1d(np.arange(len(self)), gone)
         origin = None
         if self.origin is not None and made.origin is not None:
@@ -405,19 +260,6 @@ class Mesh:
             nodes=np.concatenate([self.nodes[kept], made.nodes]),
             origin=origin,
         )
-
-    def _cut(self, parent: np.ndarray, share: np.ndarray, ids: np.ndarray, same: np.ndarray) -> "Mesh":
-        """Parts of elements: corners as barycentric coordinates (k, d+1, d+1) in their parents, and vertex numbers."""
-        order = np.argsort(same[ids], axis=1, kind="stable")
-        ids, share = np.take_along_axis(ids, order, 1), np.take_along_axis(share, order[:, :, None], 1)
-        nodes = np.empty((len(parent), *self.nodes.shape[1:]))
-        for one, mine in _alike(share):
-            nodes[mine] = np.matmul(self.basis.value((self.basis.barycentric @ one)[:, 1:]), self.nodes[parent[mine]])
-        origin = self.origin
-        if origin is not None:
-            corners = np.matmul(share, origin.corners[parent])
-            origin = replace(origin, element=origin.element[parent], corners=corners)
-        return Mesh(ids, self.piece[parent], nodes, self.order, same, origin)
 
 
 def _alike(share: Float[np.ndarray, "k corners corners"]) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -12,6 +12,7 @@ from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.meshing.edges import graded_edges
 from jumpnet.fe.meshing.first import first_mesh
+from jumpnet.fe.refinement import graded, refined, split
 from jumpnet.fe.simplex import gauss
 from jumpnet.fe.small import determinant
 from jumpnet.fe.space import Space
@@ -85,13 +86,13 @@ class Meshes:
     def __call__(self, refinements: int, rung: int) -> Mesh:
         """The mesh refined a number of times; with more layers towards singular points from rung to rung."""
         if refinements not in self._refined:
-            self._refined[refinements] = self._refined[refinements - 1].refined()
+            self._refined[refinements] = refined(self._refined[refinements - 1])
         mesh = self._refined[refinements]
         if not self._vertices:
             return mesh
         if (refinements, rung) not in self._made:
             layers = self._options.graded + rung * self._options.graded // 2
-            self._made[refinements, rung] = mesh.graded(self._vertices, min(layers, MOST_LAYERS))
+            self._made[refinements, rung] = graded(mesh, self._vertices, min(layers, MOST_LAYERS))
         return self._made[refinements, rung]
 
 
@@ -109,7 +110,7 @@ def graded_vertices(problem: Problem, mesh: Mesh) -> tuple[Mesh, list[int], bool
     for _ in range(MOST_CUTS):  # of one face
         changes = {change.element: change for change in changes_on_boundary(problem, mesh)}
         for element in sorted(changes, reverse=True):  # parts come last: others keep their numbers
-            mesh, vertex = mesh.split(element, changes[element].face, changes[element].share)
+            mesh, vertex = split(mesh, element, changes[element].face, changes[element].share)
             found.append(vertex)
         changing |= any(change.singular for change in changes.values())
         if not changes:
@@ -171,7 +172,7 @@ def _higher(
         if field.mesh.dim == 3:  # layers and orders in turn: both at once are expensive in space
             mesh, order = graded_edges(field.mesh.as_origin(), singular, more - 1), order - more // 2
         else:
-            mesh = field.mesh.as_origin().graded(singular.tolist(), min(more * BEYOND, MOST_LAYERS))
+            mesh = graded(field.mesh.as_origin(), singular.tolist(), min(more * BEYOND, MOST_LAYERS))
         yield (
             Space(mesh, order),
             Elements(replace(field, mesh=mesh, values=mesh.prolonged(field.values, field.order)), beside),

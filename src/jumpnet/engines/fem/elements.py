@@ -24,6 +24,7 @@ from jumpnet.fe.meshing.bisection import halved
 from jumpnet.fe.meshing.edges import graded_edges
 from jumpnet.fe.meshing.first import first_mesh
 from jumpnet.fe.meshing.fitting import fitted
+from jumpnet.fe.refinement import graded, refined_at
 from jumpnet.fe.small import least_eigenvalue
 from jumpnet.fe.space import Space, memory_of
 from jumpnet.guard.memory import too_much
@@ -231,7 +232,7 @@ class Refined:
         """More layers of elements towards singular points."""
         layers = min(layers if len(self._vertices) <= MANY else max(layers // LAYERS, 1), MOST_LAYERS - self._layers)
         if self._vertices:
-            self.mesh = self.mesh.graded(self._vertices, layers)
+            self.mesh = graded(self.mesh, self._vertices, layers)
         self._layers += layers
 
     def _grade_edges(self, layers: int) -> None:
@@ -263,7 +264,7 @@ class Refined:
             return
         marked = marked & ~np.isin(self.mesh.elements, self._vertices).any(axis=1)
         if marked.any():
-            self.mesh = fitted(self._problem.partition, self.mesh.refined_at(marked))
+            self.mesh = fitted(self._problem.partition, refined_at(self.mesh, marked))
         self.grade()
 
 

@@ -96,8 +96,8 @@ def _halved(
         share[rows, gone] = 0.5 * (np.eye(4)[EDGES[chosen, 0]] + np.eye(4)[EDGES[chosen, 1]])
         parts.append((ids, share))
     ids, share = (np.concatenate(both) for both in zip(*parts, strict=True))
-    made = mesh._cut(np.tile(todo, 2), share, ids, same)
-    return mesh._replaced(todo, made), names, middle
+    made = mesh.parts(np.tile(todo, 2), share, ids, same)
+    return mesh.replaced(todo, made), names, middle
 
 
 def _identified(mesh: Mesh, edge: Int[np.ndarray, "k 2"], cut: np.ndarray, new: np.ndarray) -> np.ndarray:

@@ -51,8 +51,8 @@ def _one_layer(mesh: Mesh, at: Bool[np.ndarray, "m 4"], factor: float) -> Mesh:
             parent.append(k)
             corners.append([one for one, _ in part])
             shares.append([share for _, share in part])
-    made = mesh._cut(np.array(parent), np.array(shares), np.array(corners), same)
-    return mesh._replaced(todo, made)
+    made = mesh.parts(np.array(parent), np.array(shares), np.array(corners), same)
+    return mesh.replaced(todo, made)
 
 
 Corner = tuple[int, tuple[float, ...]]

@@ -17,6 +17,7 @@ from jumpnet.fe.meshing.implicit import implicit_mesh
 from jumpnet.fe.meshing.mesher import PATIENCE, MeshingError, apart
 from jumpnet.fe.meshing.proximity import LEAST, narrow
 from jumpnet.fe.meshing.shapes import has_solid
+from jumpnet.fe.refinement import refined_at
 from jumpnet.fe.simplex import gauss
 from jumpnet.fe.small import determinant, least_eigenvalue
 from jumpnet.geometry import Ball, Ellipsoid, Partition
@@ -198,7 +199,7 @@ def _cut_at_sources(problem: Problem, mesh: Mesh) -> Mesh:
         marked[element[length > np.maximum(away, least)]] = True
         if not marked.any():
             return mesh
-        mesh = fitted(problem.partition, mesh.refined_at(marked))
+        mesh = fitted(problem.partition, refined_at(mesh, marked))
 
 
 def _lacking(parts: Partition, mesh: Mesh) -> str:
