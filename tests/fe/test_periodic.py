@@ -6,8 +6,8 @@ import pytest
 import jumpnet as jn
 from jumpnet.fe import refinement
 from jumpnet.fe.meshing.first import first_mesh
+from jumpnet.fe.meshing.graph import planar_graph
 from jumpnet.fe.meshing.periodic import together
-from jumpnet.fe.meshing.planar import planar_graph
 
 SQUARE = jn.Box((0, 0), (1, 1))
 

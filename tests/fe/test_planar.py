@@ -5,7 +5,8 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.fe.integration import in_piece, on_boundary, on_interface, subdivided
-from jumpnet.fe.meshing.planar import planar_graph, planar_mesh
+from jumpnet.fe.meshing.graph import planar_graph
+from jumpnet.fe.meshing.planar import planar_mesh
 
 SQUARE = jn.Box((0, 0), (2, 1))
 
