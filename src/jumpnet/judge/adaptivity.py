@@ -28,22 +28,11 @@ from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
 GROWTH = {2: 1.2, 3: 1.3}  # the time of a space is expected to grow with this power of the unknowns, by dimension
-CLEAR = 10.0  # an error this factor above or below the tolerance needs no higher accuracy (heuristic)
-# The same for finite elements in their next order, which is expensive in space. In the plane a factor of 2.5 gave the
-# heat of benchmarks/users/grains an error bar of a ninth of its error: faces off their curves act in more orders.
-AT_ONCE = {2: CLEAR, 3: 2.0}
-ONCE = 0.1  # the part of the error of finite elements that the next order misses (order 3 on a disk: 0.05)
-ELSEWHERE = 2.5  # the change of e in norm may be this many times that of its root mean square (heuristic)
 ROUNDING = 1e-14  # of the size of u: changes below it are rounding
 OF_MEAN = {2: 8, 3: 5}  # Gauss points in each direction for the mean of an answer
 MOST_LAYERS = 12  # towards a singular point: the smallest elements have 4e-9 of the first size, above rounding
-BEYOND = 2  # layers towards singular points for each order beyond that of an answer of finite elements
 MOST_CUTS = 4  # of a boundary face at changes of its data
-VANISHING = 1e3  # ratio of A in the middle of an element to that on its face (heuristic; exp(50 x) has 12 at first)
 RESONANT = 1e-3  # of |lam|: an eigenvalue below that, and below its own error, ends the loop
-# The largest relative error of the eigenvalue nearest to zero (lam < 0). The component of e along its eigenfunction has
-# the same relative error; a tenth is half of what e may change by (JudgeOptions.change).
-KNOWN = 0.1
 
 
 def ladder(dim: int) -> Iterator[tuple[int, int]]:
@@ -172,7 +161,7 @@ def _higher(
         if field.mesh.dim == 3:  # layers and orders in turn: both at once are expensive in space
             mesh, order = graded_edges(field.mesh.as_origin(), singular, more - 1), order - more // 2
         else:
-            mesh = graded(field.mesh.as_origin(), singular.tolist(), min(more * BEYOND, MOST_LAYERS))
+            mesh = graded(field.mesh.as_origin(), singular.tolist(), min(more * options.layers_per_order, MOST_LAYERS))
         yield (
             Space(mesh, order),
             Elements(replace(field, mesh=mesh, values=mesh.prolonged(field.values, field.order)), beside),
@@ -201,25 +190,25 @@ def settled(
         level = solved(problem, space, answer, mean)
         if isinstance(answer, Elements) and last is None and alone:
             decay = level.field.highest() / max(answer.field.highest(), 1e-300) if analytic else np.inf
-            clear = tol is not None and _clear(level, tol, options, AT_ONCE[problem.dim])
-            if (clear or decay <= options.change) and _off_resonance(level) and not _vanishing(level):
-                return finding(problem, level, answer, min(decay, ONCE))  # one order more shows nearly all of it
+            clear = tol is not None and _clear(level, tol, options, options.clear_at_once[problem.dim])
+            if (clear or decay <= options.change) and _resolved(level, options):
+                return finding(problem, level, answer, min(decay, options.next_order))
         if last is not None:
             change = level.difference(last)
             least = least or ROUNDING * _size(level, answer)
-            clear = tol is not None and _clear(level, tol, options) and _clear(last, tol, options)
+            clear = tol is not None and all(_clear(one, tol, options, options.clear) for one in (last, level))
             enough = _settled(level, last, change, options) or change * _rms(level) <= least or clear
-            if enough and _off_resonance(level) and not _vanishing(level):
+            if enough and _resolved(level, options):
                 return finding(problem, level, answer, change)
         last, before = level, last
-        if before is not None and _resonant(last) and _resonant(before):
+        if before is not None and _resonant(last, options) and _resonant(before, options):
             break
     if last is None or before is None or answer is None:
         return undecided(
             "undecided: the first spaces have more unknowns than it may have, or take longer, or more memory."
         )
     found = finding(problem, last, answer, change)
-    return replace(found, reason=_why(last, change))
+    return replace(found, reason=_why(last, change, options))
 
 
 def finding(problem: Problem, level: Level, answer: Answer, change: float) -> Finding:
@@ -279,30 +268,35 @@ def _rms(level: Level) -> float:
     return float(np.sqrt(sum(level.integrals(e**2)) / sum(level.integrals(np.ones_like(e)))))
 
 
-def _clear(level: Level, tol: float, options: JudgeOptions, clear: float = CLEAR) -> bool:
-    """Whether the error is far from a tolerance."""
+def _clear(level: Level, tol: float, options: JudgeOptions, factor: float) -> bool:
+    """Whether the error is above or below a tolerance by a factor."""
     rms = _rms(level)
-    return rms * options.safety * clear < tol or rms > clear * tol
+    return rms * options.safety * factor < tol or rms > factor * tol
 
 
 def _settled(level: Level, before: Level, change: float, options: JudgeOptions) -> bool:
     """Whether the root mean square of e, and e in norm, change little from level to level."""
     rms = _rms(level)
-    return abs(rms - _rms(before)) <= options.change * rms and change <= ELSEWHERE * options.change
+    return abs(rms - _rms(before)) <= options.change * rms and change <= options.change_in_norm * options.change
 
 
-def _off_resonance(level: Level) -> bool:
-    """Whether the eigenvalue nearest to zero is known to a tenth of itself; positive without lam < 0."""
+def _resolved(level: Level, options: JudgeOptions) -> bool:
+    """Whether the space resolves the eigenvalue nearest to zero, and A at the boundary."""
+    return _off_resonance(level, options) and not _vanishing(level, options)
+
+
+def _off_resonance(level: Level, options: JudgeOptions) -> bool:
+    """Whether the eigenvalue nearest to zero is known; all eigenvalues are positive without lam < 0."""
     found = level.nearest
-    return found is None or found.error + found.penalty <= KNOWN * abs(found.value)
+    return found is None or found.error + found.penalty <= options.eigenvalue * abs(found.value)
 
 
-def _resonant(level: Level) -> bool:
+def _resonant(level: Level, options: JudgeOptions) -> bool:
     """Whether an eigenvalue is so close to zero that its sign is not known."""
     found = level.nearest
     if found is None or abs(found.value) > RESONANT * float(np.abs(level.defects.volume.lam).max()):
         return False
-    return not max(found.error, found.penalty / KNOWN) <= abs(found.value)
+    return not max(found.error, found.penalty / options.eigenvalue) <= abs(found.value)
 
 
 def _affordable(space: Space, last: Level, spent: float, options: JudgeOptions) -> bool:
@@ -313,19 +307,19 @@ def _affordable(space: Space, last: Level, spent: float, options: JudgeOptions) 
     return spent * (1 + more) <= options.seconds
 
 
-def _vanishing(level: Level) -> bool:
-    """Whether A nearly vanishes on a face where values are given: u changes there in a layer that no element sees."""
-    return level.defects.boundary.uneven > VANISHING
+def _vanishing(level: Level, options: JudgeOptions) -> bool:
+    """Whether A nearly vanishes on a face where values are given: u changes in a layer thinner than any element."""
+    return level.defects.boundary.uneven > options.uneven
 
 
-def _why(level: Level, change: float) -> str:
-    """Why nothing is decided."""
-    if _vanishing(level):
+def _why(level: Level, change: float, options: JudgeOptions) -> str:
+    """Why the error is undecided."""
+    if _vanishing(level, options):
         ratio = level.defects.boundary.uneven
         return (
             f"undecided: A falls by a factor of {ratio:.0e} within an element at the boundary, where values are given."
         )
-    if level.nearest is not None and not _off_resonance(level):
+    if level.nearest is not None and not _off_resonance(level, options):
         return (
             f"undecided: lam < 0, and {level.space.size} unknowns do not resolve the operator's eigenvalue nearest to "
             f"zero, {level.nearest.value:.2g}."

@@ -17,10 +17,6 @@ from jumpnet.judge.verdict import Verdict
 from jumpnet.judge.voxels import judge_voxels
 from jumpnet.solution import Solution
 
-# All further layers of elements towards an edge change e by at most this many times what one has changed: they shrink
-# by a factor of 4, so that the change falls by 4^(2s) at an exponent s; 8 is for s = 0.04.
-LAYERS = 8.0
-
 
 def judge(
     solution: Solution,
@@ -72,7 +68,7 @@ def _safety(found: Finding, options: JudgeOptions, solution: Solution) -> float:
         return options.safety
     if solution.dim < 3:
         return options.singular_safety
-    return options.safety * (1 + LAYERS * found.change)
+    return options.safety * (1 + options.layers * found.change)
 
 
 def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Finding:
