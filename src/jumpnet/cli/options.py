@@ -99,9 +99,9 @@ class FileRequest:
     """A problem file as a command names it: with --set, --allow, and what reading it may take."""
 
     file: str
-    settings: Sequence[str]
-    allow: Sequence[str]
-    budget: Budget
+    settings: Sequence[str] = ()
+    allow: Sequence[str] = ()
+    budget: Budget = Budget()
 
     @classmethod
     def of(cls, file: str, set_: Set, allow: Allow, seconds: float | None, gigabytes: float | None) -> FileRequest:
