@@ -215,7 +215,7 @@ def _digits(of: dict[str, Any]) -> str:
     if of["error"] is None or not (np.isfinite(bar) and bar > 0 and np.isfinite(value) and value):
         return f"{value:.6g}"
     kept = int(np.floor(np.log10(abs(value)))) - int(np.floor(np.log10(bar))) + 2
-    return f"{value:.{min(max(kept, 2), 12)}g}"
+    return f"{value:#.{min(max(kept, 2), 12)}g}".removesuffix(".")
 
 
 BY_QUADRATURE = (
