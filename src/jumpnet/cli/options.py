@@ -101,7 +101,7 @@ class FileRequest:
     file: str
     settings: Sequence[str] = ()
     allow: Sequence[str] = ()
-    budget: Budget = Budget()
+    budget: Budget | None = None
 
     @classmethod
     def of(cls, file: str, set_: Set, allow: Allow, seconds: float | None, gigabytes: float | None) -> FileRequest:
