@@ -77,12 +77,17 @@ class ProblemFile:
         """The solution, by the file's settings where no others are given (those of `jn.solve`)."""
         wanted = self.file.solve
         chosen: dict[str, Any] = {"tol": self.tol, "atol": wanted.atol, "seed": wanted.seed, "method": self.method}
-        chosen["verify"] = {"auto": "auto", "always": True, "never": False}[wanted.verify]
+        chosen["verify"] = {"auto": self._needs_judge or "auto", "always": True, "never": False}[wanted.verify]
         chosen["time_limit"] = wanted.time_limit
         with spoken("file"):
             if self.nonlinear is not None:
                 return self._newton(self.nonlinear, chosen | options, progress)
             return solve(self.problem, progress=progress, **(chosen | options))
+
+    @property
+    def _needs_judge(self) -> bool:
+        """Whether a quantity is wanted whose error only the judge can give: an estimate bounds means and integrals."""
+        return any(entry.kind in ("flux", "energy") for entry in self.file.quantities.values())
 
     @property
     def nonlinear(self) -> NonlinearProblem | None:
