@@ -185,6 +185,11 @@ def thinned(history: History, most: int = HISTORY_POINTS) -> list[tuple[int, flo
     return [(int(k) + 1, float(best[k])) for k in at]
 
 
+def run_until(trial: Trial, stopped: Callable[[], bool]) -> Record:
+    """Run a trial in a worker, which may be told to stop."""
+    return run(trial, interrupting(stopped))
+
+
 def interrupting(stopped: Callable[[], bool]) -> Progress:
     """A progress that ends a training as Ctrl-C would, once `stopped()`."""
 

@@ -22,8 +22,8 @@ from jumpnet.solution.numbers import Number
 from jumpnet.solution.quantities import with_rounding
 from jumpnet.solving import solve
 from jumpnet.studies.fingerprint import fingerprint
-from jumpnet.studies.nonlinear import solve_nonlinear
-from jumpnet.studies.nonlinear_problem import NonlinearProblem
+from jumpnet.studies.nonlinear.call import solve_nonlinear
+from jumpnet.studies.nonlinear.problem import NonlinearProblem
 
 Values = Mapping[str, float]
 Quantity = Callable[[Solution], Any] | str | tuple[Any, ...]
