@@ -144,7 +144,7 @@ class Solution(Diagnosed):
 
     @property
     def unit(self) -> str:
-        """What `steps` counts: a "step" of a training, or a "level" of a direct solve."""
+        """What `steps` counts: a "step" of a training, or a "level" of a Trefftz solve."""
         return "step" if self.network.expansion is None else "level"
 
     def __call__(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, " n"]:
@@ -250,7 +250,7 @@ class Solution(Diagnosed):
     def errors(self, points: int | None = None, *, seed: int | None = None) -> Errors:
         """Differences from the exact solution at random test points, by default ten times the interior points.
 
-        At least 2,000, as a direct solution may need no interior points at all, and at most 100,000.
+        At least 2,000, as a Trefftz solution may need no interior points at all, and at most 100,000.
         """
         if self.exact is None or self.partition is None:
             raise SolutionError(
