@@ -76,7 +76,8 @@ def line(run: Run) -> str:
     mark = "FALSE " if is_false(run) else "off " if is_off(run) else ""
     mark += "BAR " if run.bar > 1 else ""
     text = f"{run.name}, seed {run.seed}" + (f" [{run.message[:150]}]" if run.message else "")
-    judged = f" judged/true {run.judged / run.error:.2g}" if np.isfinite(run.judged) else ""
+    seen = run.pointwise and run.error > 0 and np.isfinite(run.judged)
+    judged = f" judged/true {run.judged / run.error:.2g}" if seen else ""
     if run.escaped:
         text += f" ({len(run.escaped)} warnings: {run.escaped[0][:60]})"
     return (

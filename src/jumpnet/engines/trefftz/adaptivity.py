@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jumpnet.engines.budget import Budget, Watch
+from jumpnet.engines.budget import NEXT, Budget, Watch
 from jumpnet.engines.goal import Goal, rms
 from jumpnet.engines.progress import Progress
 from jumpnet.engines.trefftz.assembly import DirectSolver, Level
@@ -201,15 +201,17 @@ def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> S
 
     The degrees of marked blocks rise; where that stagnates, the enrichments propose blocks.
     """
-    watch, options = Watch(), solver.options
+    watch, before, options = Watch(), solver.operations, solver.options
     track.begin(solver.level(first_space(solver.problem, options)))
     stride, good, asked = 1.0, True, set[str]()
     while len(track.records) < options.levels:
         last = track.last
         assert last is not None
-        if budget.forbids(watch, good):
-            return Status.TIME_LIMIT if np.isfinite(budget.limit) else Status.STALLED
-        watch = Watch()
+        if budget.too_late(NEXT * watch.seconds):
+            return Status.TIME_LIMIT
+        if budget.too_much(solver.operations, solver.operations - before, good):
+            return Status.STALLED
+        watch, before = Watch(), solver.operations
         space = last.space.grown(last.large_terms(), stride)
         if space == last.space and _at_rounding(last):  # of a source that nothing more can answer: compare all the same
             space = last.space.grown(last.held_rows.terms, stride)
@@ -233,7 +235,7 @@ def _enriched(level: Level, solver: DirectSolver, asked: set[str], budget: Budge
     """The level with the blocks that enrichments propose, each accepted by its gain per cost."""
     for name in solver.options.enrichments:
         enrichment = ENRICHMENTS[name]
-        if (enrichment.once and name in asked) or budget.too_late(watch):
+        if (enrichment.once and name in asked) or budget.too_late(watch.seconds):
             continue
         asked.add(name)
         space = level.space.with_blocks(enrichment.propose(solver.problem, level.space, level.large_terms()))
