@@ -20,6 +20,7 @@ from jumpnet.engines.trefftz.spaces import space_of
 from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem, Supplement
+from jumpnet.problem.resolution import survey
 from jumpnet.rows import Rows
 from jumpnet.solution import Diagnostics, LeastSquares, PointCounts, Representation, Solution, Statement
 
@@ -45,6 +46,8 @@ class TrefftzEngine:
             return np.inf
         if parts.dim > 3:
             return f"there are too many polynomials in {parts.dim} dimensions"
+        if survey(problem).hidden:
+            return "A jumps inside a piece"
         if parts.dim != 2:
             return SPEND
         shapes = (parts.domain, *parts.pieces)

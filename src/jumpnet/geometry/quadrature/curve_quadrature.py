@@ -30,6 +30,8 @@ ON = 1e-9
 """Points nearer to a curve than this part of its size are on it."""
 GRADED, SHRINK = 12, 0.2
 """Panels towards a corner or the end of a stretch, each a fifth of the next: fluxes may be singular there."""
+TESTED, FINER = 64, 16
+"""Points of a panel at which stretches are looked for, and by how much closer they are where none is found."""
 MOST_GRADED = 200
 """On curves with more corners (outlines of images) panels are not graded towards them."""
 
@@ -119,16 +121,23 @@ def _clipped(patch: PlanePatch) -> Path | None:
     return _segment(foot + low * along, foot + high * along, unit) if low < high else None
 
 
-def along(path: Path, held: Held, sign: float, places: Floats = np.empty((0, 2))) -> Quadrature:
-    """Gauss's rule on the stretches of a curve that belong to the integral; these may begin and end at given points."""
+def along(
+    path: Path, held: Held, sign: float, places: Floats = np.empty((0, 2)), least: float = 1.0, there: bool = False
+) -> Quadrature:
+    """Gauss's rule on the stretches of a curve that belong to the integral; these may begin and end at given points.
+
+    Stretches longer than the part `least` of the curve are found, and a shorter one where `there` says that it exists.
+    """
 
     def test(t: Floats) -> np.ndarray:
         x, normals, speed = path.at(t)
         return held(x, normals) & (speed > 0.0)
 
     ends, corners = _with(path, places)
-    middles = (ends[:-1, None] + np.diff(ends)[:, None] * (np.arange(64) + 0.5) / 64).ravel()
-    found = test(middles)
+    count = max(TESTED, int(np.ceil(1.0 / (least * (len(ends) - 1)))))
+    middles, found = _tested(test, ends, count)
+    if there and not found.any():
+        middles, found = _tested(test, ends, FINER * count)
     change = np.flatnonzero(found[1:] != found[:-1])
     breaks = bisected(test, middles[change], middles[change + 1])
     cuts = np.concatenate([corners if len(corners) <= MOST_GRADED else corners[:0], breaks])
@@ -144,6 +153,12 @@ def along(path: Path, held: Held, sign: float, places: Floats = np.empty((0, 2))
         x, normals, speed = path.at((start[kept, None] + length[kept, None] * t).ravel())
         rules.append(Rule(x, speed * (length[kept, None] * w).ravel(), sign * normals))
     return Quadrature(tuple(rules), relative=ENDS if len(breaks) else 0.0, doubt=DOUBT)
+
+
+def _tested(test: Callable[[Floats], np.ndarray], ends: Floats, count: int) -> tuple[Floats, np.ndarray]:
+    """Parameters between the nodes of a curve, `count` in each panel, and which of them belong to the integral."""
+    middles = (ends[:-1, None] + np.diff(ends)[:, None] * (np.arange(count) + 0.5) / count).ravel()
+    return middles, test(middles)
 
 
 def _with(path: Path, places: Floats) -> tuple[Floats, Floats]:

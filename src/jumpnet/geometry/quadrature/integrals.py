@@ -18,7 +18,7 @@ from jumpnet.geometry.bodies.shell import ShellPatch
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.partition import Partition
 from jumpnet.geometry.partition.interface_detection import Pair, Trace, Walls
-from jumpnet.geometry.patches import Flipped, Trimmed
+from jumpnet.geometry.patches import PILOT, Flipped, Trimmed
 from jumpnet.geometry.quadrature.curve_quadrature import ORDERS, along, path_of, zero_line
 from jumpnet.geometry.quadrature.regions import region_rules, unit_gauss
 from jumpnet.geometry.quadrature.rules import ENDS, SLIVERS, Held, Quadrature, Rule, bodily
@@ -30,6 +30,7 @@ SAMPLED, REPLICATES = 1 << 12, 8
 SEED = 20011
 """Of the sampled integrals: any number, always the same."""
 MOST_CORNERS = 2000  # that are looked at
+SHORT = 1 / (4 * PILOT)  # of a wall: stretches of it that a survey of PILOT points finds are found
 
 
 def over_interface(partition: Partition, pair: Pair) -> list[Quadrature]:
@@ -60,7 +61,9 @@ def over_boundary(partition: Partition, part: str | None = None, piece: int | No
 
     touched = [k for k, pilot in enumerate(walls.pilot) if of_part(pilot).any() and _meets(partition, piece, pilot)]
     ends = _ends(partition)
-    return [_wall(walls, k, wanted, ends) for k in touched]
+    # A condition of the user's may hold on any short stretch; other parts begin and end at corners.
+    least = SHORT if partition.named and len(parts) > 1 else 1.0
+    return [_wall(walls, k, wanted, ends, least, bool(wanted(walls.pilot[k]).any())) for k in touched]
 
 
 def outer_pieces(partition: Partition) -> list[int]:
@@ -108,8 +111,16 @@ def _turned(quadrature: Quadrature, forward: Held) -> Quadrature:
     return replace(quadrature, rules=rules)
 
 
-def _wall(walls: Walls, k: int, wanted: Callable[[Trace], np.ndarray], ends: Floats) -> Quadrature:
-    """Rules for the part of a wall that is wanted; it may begin and end at `ends`."""
+def _wall(
+    walls: Walls,
+    k: int,
+    wanted: Callable[[Trace], np.ndarray],
+    ends: Floats,
+    least: float = 1.0,
+    there: bool = False,
+) -> Quadrature:
+    """Rules for the part of a wall that is wanted; it may begin and end at `ends`, and be as short as the part `least`
+    of the wall; `there` says that some of it is known to be wanted."""
     patch, sign, keeps = _bare(walls.walls[k].patch)
 
     def held(x: Floats, normals: Floats) -> np.ndarray:
@@ -124,7 +135,7 @@ def _wall(walls: Walls, k: int, wanted: Callable[[Trace], np.ndarray], ends: Flo
         rule = Rule(x, np.ones(1), sign * normals)
         return Quadrature((rule, rule))
     if walls.dim == 2 and (path := path_of(patch)) is not None:
-        return along(path, held, sign, ends)
+        return along(path, held, sign, ends, least, there)
     if walls.dim == 2 and isinstance(patch, ShellPatch):
         return zero_line(patch, held, sign)
     if walls.dim == 3 and (found := on_surface(patch, held, sign)) is not None:
