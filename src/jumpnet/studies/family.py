@@ -130,12 +130,18 @@ def _measured(solution: Solution, quantity: Quantity) -> Measured:
     if kind == "flux":
         if over is None:
             raise ModelError('("flux", ...) needs the name of a part of the boundary, or a pair of pieces.')
-        return solution.net_flux(over).value, _error(solution, lambda verdict: verdict.error_of_net_flux(over))
+        flux = solution.net_flux(over)
+        return flux.value, _with(flux, _error(solution, lambda verdict: verdict.error_of_net_flux(over)))
     piece = None if over is None else solution.statement.known_partition.piece_number(over)
     value = {"mean": solution.mean, "integral": lambda p: solution.integral(over=p), "energy": solution.energy}[kind](
         piece
     )
-    return value.value, _integrated(solution, kind, piece)
+    return value.value, _with(value, _integrated(solution, kind, piece))
+
+
+def _with(number: Integral, error: float) -> float:
+    """The error of a number, at least that of its quadrature; nan where it is not known."""
+    return float(np.maximum(error, number.error))
 
 
 def _error(solution: Solution, lacking: Callable[[Any], float]) -> float:
