@@ -207,9 +207,7 @@ def quantities(solution: jn.Solution) -> Quantities:
         except jn.JumpnetError:
             missing = np.nan
         values["flux", over] = float(flux) + (missing if elements and decided else 0.0)
-        bars["flux", over] = (
-            np.inf if np.isnan(missing) else verdict.safety * abs(missing) + (0 if elements else flux.error)
-        )
+        bars["flux", over] = np.inf if np.isnan(missing) else verdict.safety * abs(missing) + flux.error
     return Quantities(values, bars)
 
 
@@ -243,7 +241,7 @@ def compare(number: int, dims: tuple[int, ...], limit: float) -> str:
                 bar = mine.bars[key] + theirs.bars[key]
                 if gap > bar + noise:
                     said = f"{mine.values[key]:.10g}, {theirs.values[key]:.10g}"
-                    found.append(f"BAR {key}: {said}, {gap / bar:.1e} bars")
+                    found.append(f"BAR {key}: {said}, {gap / max(bar, 1e-300):.1e} bars")
     ends = " ".join(f"{one.status.name.lower():14s}" for one in (ours, other))
     estimates = f"estimates {ours.estimate / size:.1e} {other.estimate / size:.1e}"
     return f"{number:5d}  {what:32s} {ends} apart {apart / size:.1e} {estimates}  {times}  {'; '.join(found)}"
