@@ -110,7 +110,7 @@ def test_an_error_of_the_quadrature_alone_is_said_to_be_that():
     of = {"value": 1.25, "error": None, "quadrature error": 1e-15, "resolution error": None}
     first, last = listed_quantities({"quantities": {"heat": of}})
     assert "± 1.0e-15 of the quadrature alone" in first and 'verify = "always" solves for it' in last
-    assert listed_quantities({"quantities": {"heat": of | {"error": 1e-6}}}) == ["  heat  1.25  (± 1.0e-06)"]
+    assert listed_quantities({"quantities": {"heat": of | {"error": 1e-6}}}) == ["  heat  1.2500000  (± 1.0e-06)"]
 
 
 def test_no_number_is_known_better_than_to_rounding(jumpnet, elsewhere):

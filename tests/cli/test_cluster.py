@@ -11,9 +11,10 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.errors import JumpnetError
-from jumpnet.experiments import running
 from jumpnet.experiments.reproduction import Reproduction, Wanted
 from jumpnet.experiments.store import Store
+from jumpnet.experiments.trial import run_until
+from jumpnet.studies import running
 
 pytest.importorskip("distributed")
 
@@ -53,8 +54,10 @@ def test_a_cluster_computes_what_this_process_computes(tmp_path):
 
     trials = Reproduction(Wanted(("fa1",), ("SE",), trials=2, steps=3), Store(tmp_path / "trials")).trials
     with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
-        there = {trial.name: record["l2"] for trial, record in running.on_cluster(trials, cluster.scheduler_address)}
-    assert there == {trial.name: record["l2"] for trial, record in running.in_turn(trials)} and len(there) == 2
+        found = running.on_cluster(run_until, trials, cluster.scheduler_address, lambda trial: trial.name)
+        there = {trial.name: record["l2"] for trial, record in found}
+    alone = {trial.name: record["l2"] for trial, record in running.in_turn(run_until, trials)}
+    assert there == alone and len(there) == 2
 
 
 @pytest.mark.slow
@@ -91,13 +94,12 @@ def test_a_sweep_on_a_cluster_is_the_same_table_bit_for_bit(cluster, tmp_path):
     assert workers[0].wait(10) == -signal.SIGKILL
 
 
-def test_no_scheduler_is_said_in_one_sentence(monkeypatch):
-    monkeypatch.setattr("jumpnet.studies.running.PATIENCE", "1s")
+def test_no_scheduler_is_said_in_one_sentence():
     with pytest.raises(JumpnetError, match="dask scheduler"):
-        list(running.on_cluster([], "tcp://127.0.0.1:9"))
+        list(running.on_cluster(run_until, [], "tcp://127.0.0.1:9", str, patience=1.0))
 
 
 def test_without_dask_there_is_a_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(JumpnetError, match=r"pip install 'jumpnet\[cluster\]'"):
-        list(running.on_cluster([], "tcp://127.0.0.1:9"))
+        list(running.on_cluster(run_until, [], "tcp://127.0.0.1:9", str, patience=1.0))

@@ -131,10 +131,9 @@ def test_the_store_keeps_whole_results_of_the_same_settings(tmp_path):
 
 
 def test_a_second_run_computes_nothing(tmp_path, monkeypatch):
-    import jumpnet.experiments.running as running
-
     asked = []
-    monkeypatch.setattr(running, "run", lambda trial: asked.append(trial.name) or _as_if(trial))
+    work = "jumpnet.experiments.reproduction.run_until"
+    monkeypatch.setattr(work, lambda trial, stopped: asked.append(trial.name) or _as_if(trial))
     wanted = Wanted(("fa1",), ("CE", "OH"), ("default", "faithful"), trials=2)
     first = Reproduction(wanted, Store(tmp_path))
     steps = first.run()

@@ -63,7 +63,7 @@ def test_a_direct_solve_counts_levels(capsys):
     with shown(True, 20) as update:
         assert update is not None
         steps(update, 1, 2)
-    assert capsys.readouterr().err.startswith("direct solve: 2 levels in")
+    assert capsys.readouterr().err.startswith("Trefftz method: 2 levels in")
 
 
 def test_the_live_view_shows_the_loss_of_each_kind_and_the_damping():

@@ -7,10 +7,10 @@ import re
 import pytest
 
 import jumpnet as jn
-import jumpnet.experiments.running as running
 from jumpnet.experiments.tables import NAMES, STUDIES, row
-from jumpnet.experiments.trial import Trial
+from jumpnet.experiments.trial import Trial, run_until
 from jumpnet.judge import judge
+from jumpnet.studies import running
 
 pytestmark = pytest.mark.usefixtures("blank_images")
 
@@ -73,18 +73,18 @@ def test_experiments_reduced(jumpnet, elsewhere, tables, figures):
 
 
 def test_interrupted_what_is_done_is_kept(jumpnet, monkeypatch, elsewhere):
-    run, calls = running.run, []
+    work, calls = "jumpnet.experiments.reproduction.run_until", []
 
-    def twice(trial):
+    def twice(trial, stopped):
         calls.append(trial)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return run(trial)
+        return run_until(trial, stopped)
 
-    monkeypatch.setattr(running, "run", twice)
+    monkeypatch.setattr(work, twice)
     first = jumpnet("reproduce", "fa1", "--trials", "2", "--models", "SE,CE", *SHORT)
     assert first.exit_code == 130 and len(list((elsewhere / "out/trials").rglob("*.json"))) == 1
-    monkeypatch.setattr(running, "run", lambda trial: calls.append(trial) or run(trial))
+    monkeypatch.setattr(work, lambda trial, stopped: calls.append(trial) or run_until(trial, stopped))
     second = jumpnet("reproduce", "fa1", "--trials", "2", "--models", "SE,CE", *SHORT)
     assert second.exit_code == 0 and ", 1 kept from before" in second.stdout
     assert len(calls) == 2 + 3 and len({trial.name for trial in calls[2:]} | {calls[0].name}) == 4
@@ -92,8 +92,8 @@ def test_interrupted_what_is_done_is_kept(jumpnet, monkeypatch, elsewhere):
 
 def test_a_process_of_its_own_gives_what_this_process_gives():
     trials = [Trial(row("fa2", "SE", pieces=5, label="mean"), "default", seed, steps=3) for seed in range(2)]
-    alone = {trial: record["l2"] for trial, record in running.in_turn(trials)}
-    elsewhere = {trial: record["l2"] for trial, record in running.in_processes(trials, 1)}
+    alone = {trial: record["l2"] for trial, record in running.in_turn(run_until, trials)}
+    elsewhere = {trial: record["l2"] for trial, record in running.in_processes(run_until, trials, 1)}
     assert elsewhere == alone
 
 
@@ -104,7 +104,6 @@ class Fatal:
         return os._exit, (9,)
 
 
-def test_a_worker_that_dies_is_said_in_one_sentence(monkeypatch):
-    monkeypatch.setattr("jumpnet.studies.running.BREAKS", 0)  # each try starts a process
+def test_a_worker_that_dies_is_said_in_one_sentence():
     with pytest.raises(running.WorkerError, match="what was done is kept"):
-        list(running.in_processes([Fatal()], 1))  # pyright: ignore[reportArgumentType]
+        list(running.in_processes(run_until, [Fatal()], 1, breaks=0))  # each try starts a process

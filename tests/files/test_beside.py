@@ -66,7 +66,6 @@ def test_on_one_core_it_is_computed_here(read, monkeypatch):
 def test_a_time_limit_holds_for_it_too(read, monkeypatch, cores):
     """What is not there a moment after the limit is left out, with a sentence."""
     monkeypatch.setattr(beside, "_cores", lambda: cores)
-    monkeypatch.setattr(beside, "BEYOND", 1e-3)
-    with beside.half_resolution(read.with_settings(time_limit=1e-3)) as coarse:
+    with beside.half_resolution(read.with_settings(time_limit=1e-3), beyond=1e-3) as coarse:
         with pytest.warns(JumpnetWarning, match="pixels of the image cost is not known: (no mesh|the process)"):
             assert coarse() == {}

@@ -97,17 +97,18 @@ def test_a_file_has_its_own_data_and_the_command_finds_the_constant(tmp_path, ca
     import json
 
     from jumpnet.cli.fit import run
+    from jumpnet.cli.options import FileRequest
     from jumpnet.cli.session import Session
-    from jumpnet.guard.budget import Budget
 
     path = tmp_path / "rod.toml"
     measured = "[[data]]\npoints = [[0.5], [1.5]]\nvalues = [0.375, 0.875]\n"
     path.write_text(FILE + measured + "[fit]\nunknown = { k = [1, 0.01, 100] }\n")
     assert jn.fit(jn.read_file(path), {"k": (1, 0.01, 100)}).values["k"] == pytest.approx(3.0, rel=1e-5)
-    assert run(Session(), str(path), [], {"noise": 1e-3}, str(tmp_path / "out"), [], False, [], Budget()) == 0
+    request = FileRequest(str(path))
+    assert run(Session(), request, [], {"noise": 1e-3}, str(tmp_path / "out"), False) == 0
     assert json.loads((tmp_path / "out/fit.json").read_text())["values"]["k"] == pytest.approx(3.0, rel=1e-5)
     with pytest.raises(jn.ModelError, match="NAME=START:LOW:HIGH"):
-        run(Session(), str(path), ["k=1:2"], {}, None, [], False, [], Budget())
+        run(Session(), request, ["k=1:2"], {}, None, False)
 
 
 @pytest.mark.parametrize(

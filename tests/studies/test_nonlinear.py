@@ -6,8 +6,8 @@ from scipy.optimize import brentq
 
 import jumpnet as jn
 from jumpnet.fe.line import solve_line
-from jumpnet.studies import nonlinear
-from jumpnet.studies.mixing import Mixing
+from jumpnet.studies.nonlinear import newton
+from jumpnet.studies.nonlinear.mixing import Mixing
 
 ROD = jn.Partition(jn.Interval(0, 1))
 LAYERS = jn.Partition(jn.Interval(0, 1), [jn.Interval(0.5, 1)])
@@ -201,7 +201,7 @@ def test_whatever_a_linear_solve_raises_ends_the_iteration(failure, monkeypatch)
             raise failure
         return jn.solve(*given, **options)
 
-    monkeypatch.setattr(nonlinear, "solve", failing)
+    monkeypatch.setattr(newton, "solve", failing)
     found = jn.solve_nonlinear(jn.NonlinearProblem(ROD, A="1 + u", boundary=ends(0, 1)), tol=1e-9)
     assert found.status is jn.Status.STALLED and np.isnan(found.estimate)
     assert str(failure) in found.settings["reasons"][-1]

@@ -5,9 +5,9 @@ import pytest
 
 import jumpnet as jn
 from jumpnet.rows import Jets
-from jumpnet.studies.linearised import linearised
-from jumpnet.studies.nonlinear_rows import nonlinear_rows
-from jumpnet.studies.state import State
+from jumpnet.studies.nonlinear.linearised import linearised
+from jumpnet.studies.nonlinear.rows import nonlinear_rows
+from jumpnet.studies.nonlinear.state import State
 
 PLATE = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0, 0), 0.5)])
 STATED = jn.NonlinearProblem(

@@ -12,13 +12,16 @@ from jumpnet.cli.options import (
     Cluster,
     Directory,
     File,
+    FileRequest,
     Gigabytes,
     Jobs,
     Json,
+    Output,
     Seconds,
     Seed,
     Set,
     Steps,
+    Tolerance,
     budget_of,
     positive,
     whole,
@@ -81,9 +84,7 @@ def examples(
         str | None,
         typer.Argument(help="The example to solve; without one they are listed.", autocompletion=_example_names),
     ] = None,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="DIR", help="Directory for the files.")
-    ] = None,
+    output: Output = None,
     seed: Seed = 0,
     steps: Steps = 1000,
     checkpoint: Annotated[
@@ -152,26 +153,20 @@ def check(
         raise typer.Exit(print_schema(ctx.obj))
     if file is None:
         raise typer.BadParameter("give the problem file to check, or --schema")
-    raise typer.Exit(run(ctx.obj, file, set_ or [], picture, json, allow or [], budget_of(seconds, gigabytes)))
+    raise typer.Exit(run(ctx.obj, FileRequest.of(file, set_, allow, seconds, gigabytes), picture, json))
 
 
 @app.command(epilog="Example: jumpnet solve plate.toml -o out --set k=10")
 def solve(
     ctx: typer.Context,
     file: File,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="DIR", help="Directory for the files; without one none are written."),
-    ] = None,
+    output: Output = None,
     set_: Set = None,
     seed: Annotated[
         int | None,
         typer.Option("--seed", parser=whole(0, LARGEST_SEED), metavar="N", help="Instead of the file's seed."),
     ] = None,
-    tol: Annotated[
-        float | None,
-        typer.Option("--tol", parser=positive, metavar="TOL", help="Instead of the file's: relative to u's variation."),
-    ] = None,
+    tol: Tolerance = None,
     time_limit: Annotated[
         float | None,
         typer.Option(
@@ -191,8 +186,8 @@ def solve(
 
     if tol is not None and tol > 1:
         raise typer.BadParameter(f"--tol is {tol:g}; an error relative to the variation of u is wanted, such as 1e-3")
-    options, budget = {"seed": seed, "tol": tol, "time_limit": time_limit}, budget_of(seconds, gigabytes)
-    raise typer.Exit(run(ctx.obj, file, output, set_ or [], options, json, allow or [], budget))
+    options = {"seed": seed, "tol": tol, "time_limit": time_limit}
+    raise typer.Exit(run(ctx.obj, FileRequest.of(file, set_, allow, seconds, gigabytes), options, output, json))
 
 
 @app.command(epilog="Example: jumpnet sweep plate.toml --vary k=1e-3:1e4:50 -o out")
@@ -221,10 +216,7 @@ def sweep(
     jobs: Jobs = None,
     cluster: Cluster = None,
     again: Again = False,
-    tol: Annotated[
-        float | None,
-        typer.Option("--tol", parser=positive, metavar="TOL", help="Instead of the file's."),
-    ] = None,
+    tol: Tolerance = None,
     output: Directory = "sweep-output",
     set_: Set = None,
     json: Json = False,
@@ -239,7 +231,7 @@ def sweep(
     from jumpnet.cli.sweep import Options, run
 
     options = Options(vary, samples, seed, jobs, cluster, again, tol)
-    raise typer.Exit(run(ctx.obj, file, options, output, set_ or [], json, allow or [], budget_of(seconds, gigabytes)))
+    raise typer.Exit(run(ctx.obj, FileRequest.of(file, set_, allow, seconds, gigabytes), options, output, json))
 
 
 @app.command(epilog="Example: jumpnet fit plate.toml --unknown k=1:1e-3:1e3 -o out")
@@ -272,10 +264,7 @@ def fit(
             help="Begin at so many places; by default the file's, else 1.",
         ),
     ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="DIR", help="Directory for the files; without one none are written."),
-    ] = None,
+    output: Output = None,
     set_: Set = None,
     json: Json = False,
     allow: Allow = None,
@@ -286,8 +275,8 @@ def fit(
     from jumpnet.cli.fit import run
 
     options = {"noise": noise, "starts": starts}
-    budget = budget_of(seconds, gigabytes)
-    raise typer.Exit(run(ctx.obj, file, unknown or [], options, output, set_ or [], json, allow or [], budget))
+    request = FileRequest.of(file, set_, allow, seconds, gigabytes)
+    raise typer.Exit(run(ctx.obj, request, unknown or [], options, output, json))
 
 
 @app.command(epilog="Example: jumpnet report out/plate.jumpnet -o plate.html")

@@ -1,27 +1,15 @@
 """`jumpnet check`: what was understood of a problem file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from jumpnet.cli.options import FileRequest
 from jumpnet.cli.session import SOLVED, Session, check_spared
-from jumpnet.errors import ProblemError
-from jumpnet.guard.budget import Budget, bounded
+from jumpnet.guard.budget import bounded
 from jumpnet.guard.text import one_line
 
 MOST_LINES = 40  # of a table
-
-
-def constants_of(settings: Sequence[str]) -> dict[str, float]:
-    """The numbers of --set NAME=VALUE."""
-    found = {}
-    for setting in settings:
-        name, _, value = setting.partition("=")
-        try:
-            found[name.strip()] = float(value)
-        except ValueError:
-            raise ProblemError(f"--set is {setting!r}; NAME=NUMBER is wanted, e.g. --set k=10.") from None
-    return found
 
 
 def schema(session: Session) -> int:
@@ -32,25 +20,16 @@ def schema(session: Session) -> int:
     return SOLVED
 
 
-def run(
-    session: Session,
-    file: str,
-    settings: Sequence[str],
-    picture: str | None,
-    as_json: bool,
-    allow: Sequence[str],
-    budget: Budget,
-) -> int:
+def run(session: Session, request: FileRequest, picture: str | None, as_json: bool) -> int:
     """Read the file, say what it states, and draw the domain if there is a place for it."""
-    from jumpnet.files import read_file
     from jumpnet.files.explaining import explained
 
-    read = read_file(file, constants_of(settings), allow=allow, budget=budget)
-    found = bounded(budget, lambda: explained(read))
+    read = request.read()
+    found = bounded(request.budget, lambda: explained(read))
     if picture is not None:
         from jumpnet.reporting import plot_domain
 
-        check_spared({Path(file), *read.data}, [Path(picture)])
+        check_spared({Path(request.file), *read.data}, [Path(picture)])
         plot_domain(read.problem, picture, title=read.title)
         session.keep(Path(picture))
     if as_json:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from jumpnet.cli.check import constants_of
+from jumpnet.cli.options import FileRequest
 from jumpnet.cli.session import NOT_CONVERGED, SOLVED, Session, output_directory
 from jumpnet.errors import ModelError
 from jumpnet.guard import interrupts
-from jumpnet.guard.budget import Budget
 
 if TYPE_CHECKING:
     from jumpnet.files import ProblemFile
@@ -18,22 +17,18 @@ if TYPE_CHECKING:
 
 def run(
     session: Session,
-    file: str,
+    request: FileRequest,
     unknown: Sequence[str],
     options: dict[str, Any],
     output: str | None,
-    settings: Sequence[str],
     as_json: bool,
-    allow: Sequence[str],
-    budget: Budget,
 ) -> int:
     """Fit, print the estimates, and write them with a picture if there is a place for them."""
     import json
 
-    from jumpnet.files import read_file
     from jumpnet.studies import fit
 
-    read = read_file(file, constants_of(settings), allow=allow, budget=budget)
+    read = request.read()
     folder = None if output is None else output_directory(output)
     wanted, own = _wanted(read, unknown)
     chosen = own | {name: value for name, value in options.items() if value is not None}

@@ -1,12 +1,19 @@
 """Options that several commands have, and how their values are read."""
 
-from collections.abc import Callable
-from typing import Annotated
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jumpnet.errors import ProblemError
 from jumpnet.guard.budget import Budget
 from jumpnet.guard.text import shorten
+
+if TYPE_CHECKING:
+    from jumpnet.files import ProblemFile
 
 
 def whole(least: int, most: int = 10**9) -> Callable[[str], int]:
@@ -37,6 +44,10 @@ def positive(text: str) -> float:
 
 LARGEST_SEED = 2**32 - 1  # as in problem files
 Directory = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Directory for the files.")]
+Output = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="DIR", help="Directory for the files; without one none are written."),
+]
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", "-j", parser=whole(1), metavar="N", help="Processes; by default one on each core."),
@@ -63,14 +74,6 @@ Gigabytes = Annotated[
     typer.Option("--read-gb", parser=positive, metavar="GB", help="Memory for the same.", show_default="2"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
-
-
-def budget_of(seconds: float | None, gigabytes: float | None) -> Budget:
-    """What reading the file may take; nothing else happens in the process meanwhile, so the system may enforce it."""
-    default = Budget()
-    return Budget(seconds or default.seconds, gigabytes or default.gigabytes, strict=True)
-
-
 File = Annotated[str, typer.Argument(metavar="FILE.toml", help="A problem file.")]
 Allow = Annotated[
     list[str] | None,
@@ -79,3 +82,43 @@ Allow = Annotated[
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=NUMBER", help="Replace a constant of the file; repeatable.")
 ]
+Tolerance = Annotated[
+    float | None,
+    typer.Option("--tol", parser=positive, metavar="TOL", help="Instead of the file's: relative to u's variation."),
+]
+
+
+def budget_of(seconds: float | None, gigabytes: float | None) -> Budget:
+    """What reading the file may take; nothing else happens in the process meanwhile, so the system may enforce it."""
+    default = Budget()
+    return Budget(seconds or default.seconds, gigabytes or default.gigabytes, strict=True)
+
+
+@dataclass(frozen=True)
+class FileRequest:
+    """A problem file as a command names it: with --set, --allow, and what reading it may take."""
+
+    file: str
+    settings: Sequence[str] = ()
+    allow: Sequence[str] = ()
+    budget: Budget | None = None
+
+    @classmethod
+    def of(cls, file: str, set_: Set, allow: Allow, seconds: float | None, gigabytes: float | None) -> FileRequest:
+        """The same from the options of a command."""
+        return cls(file, set_ or [], allow or [], budget_of(seconds, gigabytes))
+
+    def read(self) -> ProblemFile:
+        """What the file holds."""
+        from jumpnet.files import read_file
+
+        return read_file(self.file, dict(map(_constant, self.settings)), allow=self.allow, budget=self.budget)
+
+
+def _constant(setting: str) -> tuple[str, float]:
+    """The name and the number of --set NAME=NUMBER."""
+    name, _, value = setting.partition("=")
+    try:
+        return name.strip(), float(value)
+    except ValueError:
+        raise ProblemError(f"--set is {setting!r}; NAME=NUMBER is wanted, e.g. --set k=10.") from None

@@ -1,13 +1,11 @@
 """`jumpnet solve`: a problem file, solved, reported and drawn."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jumpnet.cli.check import constants_of
+from jumpnet.cli.options import FileRequest
 from jumpnet.cli.session import INTERRUPTED, Session, check_spared, exit_code, output_directory
 from jumpnet.guard import interrupts
-from jumpnet.guard.budget import Budget
 
 if TYPE_CHECKING:
     from jumpnet.files import ProblemFile
@@ -15,23 +13,13 @@ if TYPE_CHECKING:
     from jumpnet.solution import Solution
 
 
-def run(
-    session: Session,
-    file: str,
-    output: str | None,
-    settings: Sequence[str],
-    options: dict[str, Any],
-    as_json: bool,
-    allow: Sequence[str],
-    budget: Budget,
-) -> int:
+def run(session: Session, request: FileRequest, options: dict[str, Any], output: str | None, as_json: bool) -> int:
     """Read, solve, print the report and the quantities, and write the files if there is a place for them."""
     with session.waiting("reading"):
-        from jumpnet.files import read_file
         from jumpnet.files.beside import half_resolution
         from jumpnet.solution.advice import spoken
 
-        read = read_file(file, constants_of(settings), allow=allow, budget=budget).with_settings(**options)
+        read = request.read().with_settings(**options)
     folder = None if output is None else output_directory(output)
     if folder is not None:
         check_spared(read.data, [folder / f"{read.name}.png", folder / "domain.png"])

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jumpnet.cli.check import constants_of
+from jumpnet.cli.options import FileRequest
 from jumpnet.cli.session import NOT_CONVERGED, SOLVED, Session, output_directory
 from jumpnet.errors import ModelError
 from jumpnet.guard import interrupts
-from jumpnet.guard.budget import Budget
 
 if TYPE_CHECKING:
     from jumpnet.studies import Span, Sweep
@@ -30,21 +29,11 @@ class Options:
     tol: float | None = None
 
 
-def run(
-    session: Session,
-    file: str,
-    options: Options,
-    output: str,
-    settings: Sequence[str],
-    as_json: bool,
-    allow: Sequence[str],
-    budget: Budget,
-) -> int:
+def run(session: Session, request: FileRequest, options: Options, output: str, as_json: bool) -> int:
     """Solve all cases that are not in the directory yet; print the table and write it."""
-    from jumpnet.files import read_file
     from jumpnet.studies import sweep
 
-    read = read_file(file, constants_of(settings), allow=allow, budget=budget).with_settings(tol=options.tol)
+    read = request.read().with_settings(tol=options.tol)
     folder = output_directory(output)
     vary = dict(map(_varied, options.vary))
     with interrupts.caught():

@@ -5,6 +5,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from threading import get_ident
 from typing import TYPE_CHECKING
 
@@ -40,9 +41,26 @@ def with_names(progress: Progress | None, names: tuple[str, ...]) -> Progress | 
 PLAIN_LINES = 4
 
 
+@dataclass(frozen=True)
+class Measure:
+    """What the bar shows of a loss: its name, and the number that it stands for."""
+
+    name: str
+    of: Callable[[float], float] = lambda loss: loss
+
+
+LOSS = Measure("best loss")
+# Losses are sums of squares: of the relative error that is estimated, or of all residuals.
+ESTIMATE, RESIDUAL = Measure("estimated error", math.sqrt), Measure("residual", math.sqrt)
+
+
 @contextmanager
 def shown(
-    progress: bool | Progress, total: int, name: str = "direct solve", unit: str = "level"
+    progress: bool | Progress,
+    total: int,
+    name: str = "Trefftz method",
+    unit: str = "level",
+    measure: Measure = RESIDUAL,
 ) -> Iterator[Progress | None]:
     """The function to call after each step (or level): the user's own, a bar of `total` of them, or None."""
     if progress is False or progress is None:
@@ -50,17 +68,19 @@ def shown(
     elif callable(progress):
         yield progress
     else:
-        with bar(name, total, unit=unit) as update:
+        with bar(name, total, unit=unit, measure=measure) as update:
             yield update
 
 
 @contextmanager
-def bar(name: str, total: int, console: "Console | None" = None, *, unit: str = "step") -> Iterator[Progress]:
+def bar(
+    name: str, total: int, console: "Console | None" = None, *, unit: str = "step", measure: Measure = LOSS
+) -> Iterator[Progress]:
     """A progress bar on stderr (or a console), which becomes a few lines of text where there is no terminal."""
     from rich.console import Console
 
     console = console or Console(stderr=True)
-    with (_live if console.is_terminal else _plain)(name, total, console, unit) as update:
+    with (_live if console.is_terminal else _plain)(name, total, console, unit, measure) as update:
         yield update
 
 
@@ -80,7 +100,7 @@ class _Course:
 
 
 @contextmanager
-def _live(name: str, total: int, console: "Console", unit: str) -> Iterator[Progress]:
+def _live(name: str, total: int, console: "Console", unit: str, measure: Measure) -> Iterator[Progress]:
     """A bar, and below it the loss of each kind of equation and the damping."""
     from rich.console import Group
     from rich.live import Live
@@ -93,18 +113,18 @@ def _live(name: str, total: int, console: "Console", unit: str) -> Iterator[Prog
         BarColumn(bar_width=20),
         MofNCompleteColumn(),
         TextColumn(f"{unit}s"),
-        TextColumn("best loss {task.fields[best]:.1e}"),
+        TextColumn(measure.name + " {task.fields[best]:.1e}"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
     course, shown_bar, details = _Course(), Bar(*columns, console=console), Text(style="dim")
     with Live(Group(shown_bar, details), console=console, refresh_per_second=8):
-        task = shown_bar.add_task(name, total=total, best=course.best)
+        task = shown_bar.add_task(name, total=total, best=measure.of(course.best))
 
         def update(record: Record, best: float) -> None:
             course.advance(record.step, best)
-            shown_bar.update(task, completed=course.done, best=course.best)
+            shown_bar.update(task, completed=course.done, best=measure.of(course.best))
             details.plain = _details(record)
 
         yield update
@@ -127,7 +147,7 @@ def _details(record: Record) -> str:
 
 
 @contextmanager
-def _plain(name: str, total: int, console: "Console", unit: str) -> Iterator[Progress]:
+def _plain(name: str, total: int, console: "Console", unit: str, measure: Measure) -> Iterator[Progress]:
     course, began, said = _Course(), time.perf_counter(), 0
     every = max(total // PLAIN_LINES, 1)
 
@@ -140,7 +160,8 @@ def _plain(name: str, total: int, console: "Console", unit: str) -> Iterator[Pro
         course.advance(record.step, best)
         if course.done // every > said and course.done < total:
             said = course.done // every
-            say(f"{unit} {course.done} of at most {total}, best loss {course.best:.1e}")
+            say(f"{unit} {course.done} of at most {total}, {measure.name} {measure.of(course.best):.1e}")
 
     yield update
-    say(f"{course.done} {unit}s in {time.perf_counter() - began:.1f} s, best loss {course.best:.1e}")
+    units = unit if course.done == 1 else f"{unit}s"
+    say(f"{course.done} {units} in {time.perf_counter() - began:.1f} s, {measure.name} {measure.of(course.best):.1e}")

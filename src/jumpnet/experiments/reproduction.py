@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import cast
 
 from jumpnet.experiments.cost import Clock
-from jumpnet.experiments.running import Done, in_processes, in_turn, on_cluster
 from jumpnet.experiments.store import Store
 from jumpnet.experiments.summary import Summary, summarise
 from jumpnet.experiments.tables import NAMES, STUDIES, Row, experiment_names, rows
-from jumpnet.experiments.trial import DETERMINED, Record, Setting, Trial
+from jumpnet.experiments.trial import DETERMINED, Record, Setting, Trial, run_until
+from jumpnet.studies.running import results
 
 # Steps of a training in a quick run, by setting: a test that everything works, not of accuracy.
 QUICK_STEPS = 60
@@ -74,17 +74,14 @@ class Reproduction:
         """The trials that are not done."""
         return [trial for trial in self.trials if trial.name not in self._done]
 
-    def run(self, jobs: int = 1, cluster: str | None = None) -> Iterator[Done]:
+    def run(self, jobs: int = 1, cluster: str | None = None) -> Iterator[tuple[Trial, Record]]:
         """Compute what is missing; each result is kept before it is handed on."""
         waiting = self.waiting
         if not waiting:
             return
-        if cluster is not None:
-            results = on_cluster(waiting, cluster)
-        else:
-            results = in_turn(waiting) if jobs == 1 else in_processes(waiting, jobs)
-        with closing(results):  # pyright: ignore[reportArgumentType]
-            for trial, record in results:
+        coming = results(run_until, waiting, jobs, cluster, lambda trial: trial.name)
+        with closing(coming):  # pyright: ignore[reportArgumentType]
+            for trial, record in coming:
                 self._store.put(trial, record)
                 record.pop("solution", None)
                 self._done[trial.name] = record

@@ -29,7 +29,7 @@ from jumpnet.solving import approximate, solve
 Setting = Literal["default", "faithful"]
 Record = dict[str, Any]
 
-# The tolerance of direct solves: two digits more than the default, as the paper's best networks reach.
+# The tolerance of Trefftz solves: two digits more than the default, as the paper's best networks reach.
 TOL = 1e-8
 # What a result may depend on.
 PACKAGES = ("jumpnet", "jax", "numpy", "scipy", "ngsolve")
@@ -183,6 +183,11 @@ def thinned(history: History, most: int = HISTORY_POINTS) -> list[tuple[int, flo
     at = np.unique(np.linspace(0, len(history) - 1, most).astype(int))
     best = np.minimum.accumulate(np.nan_to_num(history.loss, nan=np.inf))
     return [(int(k) + 1, float(best[k])) for k in at]
+
+
+def run_until(trial: Trial, stopped: Callable[[], bool]) -> Record:
+    """Run a trial in a worker, which may be told to stop."""
+    return run(trial, interrupting(stopped))
 
 
 def interrupting(stopped: Callable[[], bool]) -> Progress:

@@ -15,24 +15,22 @@ from jumpnet.guard.child import Child, ChildError, packed, possible, serve
 
 # Seconds to wait for it after the solve itself has ended, and its time limit.
 PATIENCE, MOST = 120.0, 3600.0
-# Seconds to wait for it beyond a time limit of the file: it starts Python and reads the image first (heuristic).
-BEYOND = 3.0
 
 Coarse = Callable[[], dict[str, float]]
 """A function that returns the quantities at half the resolution; it may have to wait."""
 
 
 @contextmanager
-def half_resolution(read: ProblemFile) -> Iterator[Coarse]:
+def half_resolution(read: ProblemFile, beyond: float = 3.0) -> Iterator[Coarse]:
     """What gives `read.coarse_quantities()`, begun now in a process of its own where there is a core for it.
 
-    Elsewhere it is computed when it is asked for. A process that dies or takes too long costs a warning; a time limit
-    of the file holds for it too.
+    Elsewhere it is computed when it is asked for. A process that dies or takes too long costs a warning. A time limit
+    of the file holds for it too, with some seconds `beyond`, as it starts Python and reads the image first (heuristic).
     """
     limit, began, child = read.file.solve.time_limit, time.monotonic(), _started(read)
 
     def left() -> float | None:
-        return None if limit is None else max(limit - (time.monotonic() - began), 0.0) + BEYOND
+        return None if limit is None else max(limit - (time.monotonic() - began), 0.0) + beyond
 
     if child is None:
         yield lambda: told(read.with_settings(time_limit=left()).coarse_quantities)

@@ -9,9 +9,9 @@ from jumpnet.files.schema import File
 from jumpnet.files.values import Scope
 from jumpnet.problem import Jump, Neumann, Problem, Robin
 from jumpnet.studies import NonlinearProblem
-from jumpnet.studies.dependent import Dependent
-from jumpnet.studies.linearised import linearised
-from jumpnet.studies.state import State
+from jumpnet.studies.nonlinear.dependent import Dependent
+from jumpnet.studies.nonlinear.linearised import linearised
+from jumpnet.studies.nonlinear.state import State
 
 
 def uses_u(data: Any) -> bool:

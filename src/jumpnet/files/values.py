@@ -20,7 +20,7 @@ from jumpnet.expressions import Expression
 from jumpnet.fields import Field, TensorField, Univariate, scalar_field, tensor_field, univariate
 from jumpnet.guard import budget
 from jumpnet.guard.text import shorten
-from jumpnet.studies.dependent import Dependent
+from jumpnet.studies.nonlinear.dependent import Dependent
 
 # Far beyond any coordinate or coefficient; squares and products stay finite.
 LARGEST_NUMBER = 1e100

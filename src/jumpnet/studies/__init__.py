@@ -2,8 +2,8 @@
 
 from jumpnet.studies.effective import effective_tensor
 from jumpnet.studies.fitting import Fit, fit
-from jumpnet.studies.nonlinear import solve_nonlinear
-from jumpnet.studies.nonlinear_problem import NonlinearProblem
+from jumpnet.studies.nonlinear.call import solve_nonlinear
+from jumpnet.studies.nonlinear.problem import NonlinearProblem
 from jumpnet.studies.sweeping.call import sweep
 from jumpnet.studies.sweeping.result import Sweep
 from jumpnet.studies.sweeping.spans import Span

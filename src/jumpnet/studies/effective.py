@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from jumpnet.problem import Dirichlet, Jump, Neumann, Periodic, Problem, inputs
 from jumpnet.problem.conditions import Condition, GivenOnBoundary, GivenOnInterface, Pair
 from jumpnet.solution import Solution
 from jumpnet.solution.effective import CONDITIONS, EffectiveTensor, bounds_of
-from jumpnet.solution.quantities import means
+from jumpnet.solution.quantities import means, net_flux
 from jumpnet.solving.call import solve
 from jumpnet.solving.methods import Method
 from jumpnet.solving.verify import Verify
@@ -83,36 +83,48 @@ def effective_tensor(
         raise ProblemError(f"the domain of a periodic cell is a Box, not a {type(parts.domain).__name__}.")
     if boundary not in CONDITIONS:
         raise ProblemError(f'boundary is {boundary!r}; choose "periodic", "linear", "flux" or "mixed".')
+    data = {"A": A, "jumps": jumps, "div_A": div_A, "constants": constants}
+    options = {"seed": seed, "time_limit": time_limit, "progress": progress}
+    cells = _CellProblems(boundary, data, options, known)
     goal = (1e-6 if parts.pixel is None else 1e-3) if tol is None else tol
-
-    def solved(parts: Partition, verify: Verify, tol: float, method: Method) -> list[Solution]:
-        found = []
-        for axis in range(parts.dim):
-            conditions = _conditions(parts, axis, boundary)
-            mean = 0.0 if boundary == "flux" else None
-            problem = Problem(parts, A, boundary=conditions, jumps=jumps, div_A=div_A, constants=constants, mean=mean)
-            if axis == 0:
-                _check_jumps(problem)
-            if verify and known is not None and boundary == "periodic" and _is_cell_problem(known, axis):
-                found.append(known)
-            else:
-                options: dict[str, Any] = {"tol": tol, "seed": seed, "method": method, "verify": verify}
-                options["time_limit"] = time_limit
-                found.append(solve(problem, progress=progress, **options))
-        return found
-
-    result = None
-    for aimed in _aims(parts, goal):  # elements, whose means are judged
-        with suppress(JumpnetError):
-            result = tensor_of(solved(parts, "auto", aimed, "fem" if method == "auto" else method), boundary)
-        if result is not None and result.estimate <= goal * float(np.abs(result.tensor).max()):
-            break
-    else:
-        result = tensor_of(solved(parts, "auto", goal, method), boundary)
+    result = cells.tensor_within(parts, goal, method)
     if not resolution:
         return result
-    coarse = tensor_of(solved(parts.coarsened(), False, goal, method), boundary)
+    coarse = cells.tensor(parts.coarsened(), goal, method, verify=False)
     return replace(result, resolution=float(np.abs(result.tensor - coarse.tensor).max()))
+
+
+@dataclass(frozen=True)
+class _CellProblems:
+    """The problems whose solutions give a tensor, one for each direction: their data, and the options of `solve`."""
+
+    boundary: Boundary
+    data: Mapping[str, Any]
+    options: Mapping[str, Any]
+    known: Solution | None
+
+    def tensor_within(self, parts: Partition, goal: float, method: Method) -> EffectiveTensor:
+        """The tensor to a tolerance; in space from the least exact solutions whose judged error is small enough."""
+        for aimed in _aims(parts, goal):  # elements, whose means are judged
+            with suppress(JumpnetError):
+                found = self.tensor(parts, aimed, "fem" if method == "auto" else method)
+                if found.estimate <= goal * float(np.abs(found.tensor).max()):
+                    return found
+        return self.tensor(parts, goal, method)
+
+    def tensor(self, parts: Partition, tol: float, method: Method, verify: Verify = "auto") -> EffectiveTensor:
+        """The tensor from solutions to a tolerance."""
+        return tensor_of([self._solved(parts, axis, tol, method, verify) for axis in range(parts.dim)], self.boundary)
+
+    def _solved(self, parts: Partition, axis: int, tol: float, method: Method, verify: Verify) -> Solution:
+        """The solution of the problem along an axis."""
+        mean = 0.0 if self.boundary == "flux" else None
+        problem = Problem(parts, boundary=_conditions(parts, axis, self.boundary), mean=mean, **self.data)
+        if axis == 0:
+            _check_jumps(problem)
+        if verify and self.known is not None and self.boundary == "periodic" and _is_cell_problem(self.known, axis):
+            return self.known
+        return solve(problem, tol=tol, method=method, verify=verify, **self.options)
 
 
 def _aims(parts: Partition, goal: float) -> list[float]:
@@ -153,7 +165,7 @@ def tensor_of(solutions: list[Solution], boundary: Boundary = "periodic") -> Eff
     for j, solution in enumerate(solutions):
         for i in range(d):
             for side, sign in enumerate((-1.0, 1.0)):
-                flux = solution.net_flux(f"x{i + 1}{'-+'[side]}")
+                flux = net_flux(solution, f"x{i + 1}{'-+'[side]}")
                 through[side, i, j] = sign * flux.value / face[i]
                 quadrature = max(quadrature, flux.error / face[i])
         size = float(np.linalg.norm(upper - lower)) / 4  # of u, about

@@ -19,15 +19,20 @@ Work = Callable[[Any, Stopped], Record]
 """What a worker does: a task, and a function that tells whether it is to stop, in; a record out. Of a module, so that
 processes find it by its name."""
 
-PATIENCE = "10s"  # until a cluster that does not answer is given up
-# The most process pools that may break in a row without a finished task; after that the tasks are at fault.
-BREAKS = 2
-
 _stop: Any = None  # in a worker process: the event that ends its work
 
 
 class WorkerError(JumpnetError):
     """A worker process ended, or the cluster cannot be reached."""
+
+
+def results(
+    work: Work, tasks: Sequence[Task], jobs: int, cluster: str | None, name: Callable[[Task], str]
+) -> Iterator[tuple[Task, Record]]:
+    """The tasks and their records as they come: from a cluster at an address, from processes, or from this one."""
+    if cluster is not None:
+        return on_cluster(work, tasks, cluster, name)
+    return in_turn(work, tasks) if jobs == 1 else in_processes(work, tasks, jobs)
 
 
 def in_turn(work: Work, tasks: Sequence[Task]) -> Iterator[tuple[Task, Record]]:
@@ -36,10 +41,11 @@ def in_turn(work: Work, tasks: Sequence[Task]) -> Iterator[tuple[Task, Record]]:
         yield task, work(task, lambda: False)
 
 
-def in_processes(work: Work, tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, Record]]:
+def in_processes(work: Work, tasks: Sequence[Task], jobs: int, breaks: int = 2) -> Iterator[tuple[Task, Record]]:
     """In `jobs` processes; an interruption ends the work under way at its next step.
 
-    Where a process is killed, others go on with all that is not done.
+    Where a process is killed, others go on with all that is not done; where more than `breaks` pools of processes end
+    so in a row, without a finished task, the tasks are at fault.
     """
     waiting, broken = dict(enumerate(tasks)), 0
     while waiting:
@@ -49,7 +55,7 @@ def in_processes(work: Work, tasks: Sequence[Task], jobs: int) -> Iterator[tuple
                 yield waiting.pop(number), record
         except BrokenProcessPool:
             broken = 1 if len(waiting) < before else broken + 1
-            if broken > BREAKS:
+            if broken > breaks:
                 raise WorkerError(
                     "a worker process ended by force (was there enough memory?); what was done is kept, "
                     "the same command goes on, perhaps with fewer --jobs."
@@ -88,9 +94,12 @@ def _alone(work: Work, task: Any) -> Record:
 
 
 def on_cluster(
-    work: Work, tasks: Sequence[Task], address: str, name: Callable[[Task], str]
+    work: Work, tasks: Sequence[Task], address: str, name: Callable[[Task], str], patience: float = 10.0
 ) -> Iterator[tuple[Task, Record]]:
-    """On the workers of a dask.distributed scheduler; the tasks of a worker that dies go to another one."""
+    """On the workers of a dask.distributed scheduler; the tasks of a worker that dies go to another one.
+
+    A scheduler that does not answer is given up after `patience` seconds.
+    """
     try:
         from distributed import Client  # pyright: ignore[reportMissingImports]
         from distributed import as_completed as completed  # pyright: ignore[reportMissingImports]
@@ -99,7 +108,7 @@ def on_cluster(
             "--cluster needs dask.distributed, which is not installed; pip install 'jumpnet[cluster]' adds it."
         ) from None
     try:
-        client = Client(address, timeout=PATIENCE, set_as_default=False)
+        client = Client(address, timeout=patience, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as problem:
         raise WorkerError(
             f"there is no dask scheduler at {address!r} ({problem}); start one with `dask scheduler`, give its address."

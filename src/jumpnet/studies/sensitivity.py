@@ -29,9 +29,9 @@ from jumpnet.problem.conditions import BoundaryData, JumpData, Pair
 from jumpnet.solution import Solution
 from jumpnet.solution.quantities import variation
 from jumpnet.solving import solve
-from jumpnet.studies.dependent import Dependent, ValuesOnly
-from jumpnet.studies.linearised import is_linearised
-from jumpnet.studies.rates import POINTS, Rates
+from jumpnet.studies.nonlinear.dependent import Dependent, ValuesOnly
+from jumpnet.studies.nonlinear.linearised import is_linearised
+from jumpnet.studies.nonlinear.rates import POINTS, Rates
 
 Array = Float[np.ndarray, "..."]
 

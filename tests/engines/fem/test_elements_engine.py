@@ -1,4 +1,4 @@
-"""Finite elements as an engine: adaptive, in time, and behind everything that the direct solver cannot do."""
+"""Finite elements as an engine: adaptive, in time, and behind everything that the Trefftz engine cannot do."""
 
 import time
 
@@ -104,7 +104,7 @@ def test_budgets():
 
 @pytest.mark.parametrize("spend", [2e7, 1e12])
 def test_a_slow_clock_does_not_change_the_answer(spend: float, monkeypatch: pytest.MonkeyPatch):
-    """Where the direct solve ends in favour of finite elements, and where it does not."""
+    """Where the Trefftz engine ends in favour of finite elements, and where it does not."""
     monkeypatch.setattr("jumpnet.engines.trefftz.engine.SPEND", spend)
     parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((x, 0.0), 0.48) for x in (-0.5, 0.5)])
     problem = jn.Problem(parts, A=[1.0, 100.0, 100.0], boundary=jn.Dirichlet("x1"))
@@ -114,7 +114,7 @@ def test_a_slow_clock_does_not_change_the_answer(spend: float, monkeypatch: pyte
         monkeypatch.setattr(time, name, lambda clock=getattr(time, name): 1e5 * clock())
     slow = jn.solve(problem, tol=1e-4)
     assert slow.diagnostics.method == found.diagnostics.method
-    assert slow.diagnostics.method.startswith("direct" if spend > 1e9 else "finite elements")
+    assert slow.diagnostics.method.startswith("Trefftz" if spend > 1e9 else "finite elements")
     np.testing.assert_array_equal(slow(x), found(x))
 
 

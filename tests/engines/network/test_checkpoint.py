@@ -7,7 +7,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -127,10 +126,7 @@ def test_convergence_is_not_overlooked_on_the_way_back(chain: jn.Problem, tmp_pa
     assert same(trained(jn.solve, chain, **options, checkpoint=path), whole)
 
 
-def test_every_few_seconds_the_newest_step_is_on_disk(
-    chain: jn.Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+def test_every_few_seconds_the_newest_step_is_on_disk(chain: jn.Problem, tmp_path: Path) -> None:
     path, kept = tmp_path / "run.ckpt", []
 
     def look(record: Any, best: float) -> None:
@@ -139,9 +135,8 @@ def test_every_few_seconds_the_newest_step_is_on_disk(
         if len(kept) == 3:
             raise KeyboardInterrupt
 
-    trained(jn.solve, chain, **UNJUDGED, checkpoint=path, progress=look)
+    trained(jn.solve, chain, **UNJUDGED, checkpoint=path, checkpoint_every=0.0, progress=look)
     assert kept == [0, 0, 0]
-    monkeypatch.setattr(checkpoint, "EVERY", 3600.0)
     path.unlink()
     stalling = OPTIONS | {"optimizer": OPTIMIZERS["LM stalls"]}
     legs: list[int] = []
@@ -152,7 +147,7 @@ def test_every_few_seconds_the_newest_step_is_on_disk(
             raise OSError("crash")
 
     with pytest.raises(OSError, match="crash"):  # between two writings only the ends of legs are there
-        trained(jn.solve, chain, **stalling, checkpoint=path, progress=second)
+        trained(jn.solve, chain, **stalling, checkpoint=path, checkpoint_every=3600.0, progress=second)
     assert {name.split("/")[1] for name in load_file(path)} == {"0"}
 
 
@@ -202,65 +197,57 @@ def test_approximations_too(tmp_path: Path) -> None:
 
 # --- killed ----------------------------------------------------------------------------------------------------------
 
+KILLED = LevenbergMarquardt(steps=600, tol=0.0, stall=None)
 SCRIPT = """
 import sys, warnings
 import jumpnet as jn
-from jumpnet.engines.network import checkpoint
 warnings.simplefilter("ignore")
-checkpoint.EVERY = 0.02
 path, out = sys.argv[1:]
 problem = jn.manufactured(jn.Partition.chain([0.0, 0.6, 1.0]), ["x**2", "exp(x)"], A=[1.0, 10.0])
 optimizer = jn.optim.LevenbergMarquardt(steps=600, tol=0.0, stall=None)
-started = lambda record, best: print(record.step, flush=True)
-method = jn.Network(jn.models.CategoricalEmbedding(neurons=8), optimizer, (50, 2, 1), checkpoint=path or None)
-found = jn.solve(problem, method=method, progress=started, verify=False)
-found.save(out)
+model, told = jn.models.CategoricalEmbedding(neurons=8), lambda record, best: print(record.step, flush=True)
+method = jn.Network(model, optimizer, (50, 2, 1), checkpoint=path, checkpoint_every=0.02)
+jn.solve(problem, method=method, progress=told, verify=False).save(out)
 """
 
 
-def killed_and_resumed(folder: Path, kills: int) -> None:
-    """Kill the process that many times, at random moments of its training; the end must be the undisturbed one."""
+def killed_and_resumed(chain: jn.Problem, folder: Path, kills: int) -> None:
+    """Kill a process that many times, each time after some of its steps; the end must be that of an undisturbed one."""
     environment = {**os.environ, "JUMPNET_CACHE": str(folder / "compiled")}
 
-    def start(path: str, out: Path) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", SCRIPT, path, str(out)]
+    def start() -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", SCRIPT, str(folder / "run.ckpt"), str(folder / "resumed.jumpnet")]
         return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
-    path, rng = str(folder / "run.ckpt"), random.Random(kills)
-    began = time.monotonic()
-    whole = start("", folder / "whole.jumpnet")
-    assert whole.stdout is not None and whole.stdout.readline()
-    training = time.monotonic()
-    assert whole.communicate() and whole.returncode == 0
-    seconds = time.monotonic() - training
-    assert training - began < 60
-    done = 0
+    done, rng = 0, random.Random(kills)
     for _ in range(kills):
-        process = start(path, folder / "resumed.jumpnet")
+        process = start()
         assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(rng.uniform(0, seconds / kills))
+        for _ in range(rng.randint(1, KILLED.stop.steps // (kills + 1))):
+            process.stdout.readline()
         process.send_signal(signal.SIGKILL)
         process.communicate()
         done += process.returncode == -signal.SIGKILL
-    last = start(path, folder / "resumed.jumpnet")
-    last.communicate()
-    assert last.returncode == 0 and done >= max(1, kills // 2), f"{done} of {kills} kills came before the end"
-    assert same(jn.load(folder / "resumed.jumpnet"), jn.load(folder / "whole.jumpnet"))
+    last = start()
+    told, _ = last.communicate()
+    assert last.returncode == 0 and done == kills, f"{done} of {kills} kills came before the end"
+    assert len(told.split()) < KILLED.stop.steps, "it went on where it had been"
+    whole = trained(jn.solve, chain, **UNJUDGED | {"optimizer": KILLED})
+    assert same(jn.load(folder / "resumed.jumpnet"), whole)
 
 
 needs_kill = pytest.mark.skipif(os.name == "nt", reason="no SIGKILL here")
 
 
 @needs_kill
-def test_a_killed_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
-    killed_and_resumed(tmp_path, kills=1)
+def test_a_killed_run_goes_on_bit_for_bit(chain: jn.Problem, tmp_path: Path) -> None:
+    killed_and_resumed(chain, tmp_path, kills=1)
 
 
 @needs_kill
 @pytest.mark.slow
-def test_twenty_kills(tmp_path: Path) -> None:
-    killed_and_resumed(tmp_path, kills=20)
+def test_twenty_kills(chain: jn.Problem, tmp_path: Path) -> None:
+    killed_and_resumed(chain, tmp_path, kills=20)
 
 
 # --- another run's file ----------------------------------------------------------------------------------------------
@@ -448,7 +435,6 @@ def test_a_folder_without_permission_is_refused_before_any_work(
 def test_a_full_disk_is_one_warning_and_costs_nothing(
     chain: jn.Problem, undisturbed: jn.Solution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
     path, calls, sync = tmp_path / "run.ckpt", [], os.fsync
 
     def full(file: int) -> None:
@@ -460,7 +446,7 @@ def test_a_full_disk_is_one_warning_and_costs_nothing(
     monkeypatch.setattr(os, "fsync", full)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        found = trained(jn.solve, chain, **UNJUDGED, checkpoint=path)
+        found = trained(jn.solve, chain, **UNJUDGED, checkpoint=path, checkpoint_every=0.0)
     said = [str(one.message) for one in told if "checkpoint" in str(one.message)]
     assert len(said) == 1 and "No space left" in said[0] and "\n" not in said[0] and len(calls) > 250
     assert same(found, undisturbed)

@@ -12,7 +12,7 @@ from jumpnet.engines.fem.elements import Refinement, Report, Tolerance
 from jumpnet.engines.fem.options import FEM
 from jumpnet.engines.fem.solutions import finite_element_solution
 from jumpnet.engines.fem.voxels import VoxelEngine
-from jumpnet.engines.progress import shown
+from jumpnet.engines.progress import ESTIMATE, shown
 from jumpnet.engines.protocol import Request
 from jumpnet.errors import ModelError
 from jumpnet.fe.features import LineFunction
@@ -49,7 +49,7 @@ class FemEngine:
         if self.options == FEM() and not isinstance(voxels.suits(problem), str):
             with suppress(ModelError):  # tensors that are not along the axes
                 return voxels.solve(problem, request)
-        with shown(request.progress, MOST_SPACES, "finite elements", "space") as report:
+        with shown(request.progress, MOST_SPACES, "finite elements", "space", ESTIMATE) as report:
             improve = solve_fem(problem, self.options, tol=request.goal.tol, seconds=request.budget.left, report=report)
             found = _accepted(problem, improve, request)
         late = found.status is Status.REFUTED and request.budget.left == 0

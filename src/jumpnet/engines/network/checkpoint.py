@@ -31,8 +31,6 @@ from jumpnet.rows import Rows
 from jumpnet.solution.files import CHECKPOINT, NONSENSE, damaged, file_path, read, write
 
 FORMAT = 1  # the version of the file format; others are refused
-# Seconds between two writes; the end of a leg is written too.
-EVERY = 10.0
 MOST_STEPS = 10**9  # the most steps of a leg that a file may state
 
 Fingerprint = dict[str, str]
@@ -89,13 +87,16 @@ class Run:
 
 
 class Checkpoint:
-    """The file of a solve: the legs of all its seeds. Several threads may train and write at the same time."""
+    """The file of a solve: the legs of all its seeds, written every few seconds and at the end of each leg.
 
-    def __init__(self, path: str | PathLike[str], seed: int):
-        self._path, self._seed = file_path(path), seed
+    Several threads may train and write at the same time.
+    """
+
+    def __init__(self, path: str | PathLike[str], seed: int, every: float):
+        self._path, self._seed, self._every = file_path(path), seed, every
         self._fingerprints: dict[int, Fingerprint] = {}
         self._legs: dict[int, list[Kept]] = {}
-        self._lock, self._due, self._warned = threading.Lock(), time.monotonic() + EVERY, False
+        self._lock, self._due, self._warned = threading.Lock(), time.monotonic() + every, False
         if self._path.exists():
             self._read()
         self._try_folder()
@@ -132,7 +133,7 @@ class Checkpoint:
                 write(self._path, CHECKPOINT, *self._content())
             except OSError as problem:
                 self._warn(problem)
-            self._due = time.monotonic() + EVERY
+            self._due = time.monotonic() + self._every
 
     def _warn(self, problem: OSError) -> None:
         if not self._warned:

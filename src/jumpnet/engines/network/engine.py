@@ -44,7 +44,8 @@ class Training:
 
     def best(self, options: Network, request: Request) -> Solution:
         """The best solution of all seeds; labels of automatic dimension grow if a training does not converge."""
-        kept = None if options.checkpoint is None else Checkpoint(options.checkpoint, int(request.seed))
+        path, every = options.checkpoint, options.checkpoint_every
+        kept = None if path is None else Checkpoint(path, int(request.seed), every)
         seeds, steps = range(request.seed, request.seed + options.trials), self.settings.optimizer.stop.steps
 
         def attempt(model: Model) -> Solution:

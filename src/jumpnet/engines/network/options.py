@@ -38,6 +38,7 @@ class Network:
         workers: The number of trainings at a time; by default one on each core.
         checkpoint: A file to which the training is written every few seconds. The same call with the same file resumes
             an interrupted training, and ends with the same bits as an uninterrupted one.
+        checkpoint_every: The seconds between two writes of that file; a write takes some milliseconds.
 
     Example:
         >>> import jumpnet as jn
@@ -56,6 +57,7 @@ class Network:
     trials: int = 1
     workers: int | None = None
     checkpoint: str | PathLike[str] | None = None
+    checkpoint_every: float = 10.0
 
     def __post_init__(self) -> None:
         if self.preset not in (None, "paper"):
@@ -81,4 +83,6 @@ class Network:
         if self.points is not None and not callable(self.points):
             points = self.points.tolist() if isinstance(self.points, np.ndarray) else self.points
             object.__setattr__(self, "points", Points.of(points))
+        if not self.checkpoint_every >= 0:
+            raise ModelError(f"checkpoint_every is {self.checkpoint_every!r}; give a number of seconds, such as 10.")
         check_trials(0, self.trials, self.workers)

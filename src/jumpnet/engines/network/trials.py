@@ -14,7 +14,7 @@ import numpy as np
 
 from jumpnet.engines.network.checkpoint import Checkpoint
 from jumpnet.engines.network.task import Task
-from jumpnet.engines.progress import Progress, shown
+from jumpnet.engines.progress import LOSS, Progress, shown
 from jumpnet.engines.seeds import spread
 from jumpnet.optim import Record, Status
 from jumpnet.solution import Solution
@@ -36,7 +36,7 @@ def best_of(
 ) -> Solution:
     """Of the solutions of all seeds the one with the smallest held-out loss; `steps` is the most of each."""
     at_once = min(len(seeds), workers or cores())
-    with shown(progress, steps * len(seeds), "training", "step") as report:
+    with shown(progress, steps * len(seeds), "training", "step", LOSS) as report:
         if at_once == 1:
             found = _in_turn(prepared, seeds, report, checkpoint)
         else:

@@ -71,9 +71,9 @@ def over_boundary(
     touched = [k for k, pilot in enumerate(walls.pilot) if of_part(pilot).any() and _meets(partition, piece, pilot)]
     # A condition of the user's may hold on any short stretch; other parts begin and end at corners.
     least = SHORT if partition.named and len(parts) > 1 else 1.0
-    places = [NOWHERE if x is None else x for x in (kinks, fine)]
-    known = [Known(_ends(partition), *places, least, bool(wanted(walls.pilot[k]).any())) for k in touched]
-    return [_wall(walls, k, wanted, one) for k, one in zip(touched, known, strict=True)]
+    kinks, fine = (NOWHERE if x is None else x for x in (kinks, fine))
+    known = Known(_ends(partition), kinks, fine, least)
+    return [_wall(walls, k, wanted, known._replace(there=bool(wanted(walls.pilot[k]).any()))) for k in touched]
 
 
 def outer_pieces(partition: Partition) -> list[int]:

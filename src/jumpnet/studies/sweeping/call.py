@@ -14,7 +14,7 @@ import numpy as np
 from jumpnet.engines.network.trials import cores
 from jumpnet.studies.family import Quantity, family_of
 from jumpnet.studies.progress import Shown, shown
-from jumpnet.studies.running import Record, in_processes, in_turn, on_cluster
+from jumpnet.studies.running import Record, results
 from jumpnet.studies.sweeping.cases import Case, Store, solved
 from jumpnet.studies.sweeping.result import Sweep
 from jumpnet.studies.sweeping.spans import points_of, whole
@@ -78,12 +78,9 @@ def sweep(
     waiting = [case for case in cases if case.number not in found]
     jobs = min(cores() if workers is None else whole(workers, "workers"), max(len(waiting), 1))
     with shown(progress, len(cases), len(found)) as advance:
-        if cluster is not None:
-            results = on_cluster(solved, waiting, cluster, lambda case: f"{family.key}-{case.number}")
-        else:
-            results = in_turn(solved, waiting) if jobs == 1 else in_processes(solved, waiting, jobs)
-        with closing(results):  # pyright: ignore[reportArgumentType]
-            for case, record in results:
+        coming = results(solved, waiting, jobs, cluster, lambda case: f"{family.key}-{case.number}")
+        with closing(coming):  # pyright: ignore[reportArgumentType]
+            for case, record in coming:
                 if kept is not None:
                     kept.put(case, record)
                 found[case.number] = record

@@ -12,7 +12,7 @@ from jumpnet.fields import TensorField
 from jumpnet.geometry import Partition
 from jumpnet.problem import Jump, Neumann, Robin, inputs
 from jumpnet.problem.conditions import BoundaryData, Condition, Pair
-from jumpnet.studies.dependent import Dependent
+from jumpnet.studies.nonlinear.dependent import Dependent
 
 CONTINUOUS = Jump()
 

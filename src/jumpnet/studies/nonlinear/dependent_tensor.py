@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jumpnet.fields import TensorField
-from jumpnet.studies.dependent import Dependent
+from jumpnet.studies.nonlinear.dependent import Dependent
 
 Array = Float[np.ndarray, "..."]
 

@@ -9,10 +9,10 @@ from jumpnet.engines.trefftz.collocation_pool import with_held_out
 from jumpnet.problem import Problem
 from jumpnet.rows import NonlinearRows
 from jumpnet.solution import Solution
-from jumpnet.studies.linearised import linearised
-from jumpnet.studies.nonlinear_problem import NonlinearProblem
-from jumpnet.studies.nonlinear_rows import nonlinear_rows
-from jumpnet.studies.state import State
+from jumpnet.studies.nonlinear.linearised import linearised
+from jumpnet.studies.nonlinear.problem import NonlinearProblem
+from jumpnet.studies.nonlinear.rows import nonlinear_rows
+from jumpnet.studies.nonlinear.state import State
 
 
 def trained(problem: NonlinearProblem, state: State, method: Network, request: Request) -> tuple[Problem, Solution]:

@@ -10,8 +10,8 @@ import numpy as np
 from jumpnet.fields import TensorField
 from jumpnet.problem import inputs
 from jumpnet.solution import Solution
-from jumpnet.studies.dependent_tensor import DependentTensor
-from jumpnet.studies.nonlinear_problem import NonlinearProblem
+from jumpnet.studies.nonlinear.dependent_tensor import DependentTensor
+from jumpnet.studies.nonlinear.problem import NonlinearProblem
 
 # A is taken to jump where it changes by the first part of itself within the second part of the range of u.
 CHANGE, WITHIN = 0.1, 1e-5

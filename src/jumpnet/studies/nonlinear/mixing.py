@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jumpnet.solution import Solution
-from jumpnet.studies.state import State
+from jumpnet.studies.nonlinear.state import State
 
 Array = Float[np.ndarray, " points"]
 # Steps that are remembered, and singular values of their differences that count, relative to the largest.

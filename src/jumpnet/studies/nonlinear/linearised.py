@@ -15,10 +15,10 @@ from jumpnet.fields import TensorField
 from jumpnet.geometry import Partition
 from jumpnet.problem import Problem, Robin, inputs
 from jumpnet.problem.conditions import BoundaryData, Pair
-from jumpnet.studies.dependent import Dependent, ValuesOnly
-from jumpnet.studies.dependent_tensor import DependentTensor
-from jumpnet.studies.nonlinear_problem import NonlinearProblem
-from jumpnet.studies.state import State
+from jumpnet.studies.nonlinear.dependent import Dependent, ValuesOnly
+from jumpnet.studies.nonlinear.dependent_tensor import DependentTensor
+from jumpnet.studies.nonlinear.problem import NonlinearProblem
+from jumpnet.studies.nonlinear.state import State
 
 Array = Float[np.ndarray, "..."]
 # Points among which the nearest tells the piece of a boundary point that rounding has put outside.

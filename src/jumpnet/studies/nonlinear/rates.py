@@ -14,9 +14,9 @@ from jumpnet.fields import TensorField
 from jumpnet.problem import Jump, Problem, inputs
 from jumpnet.problem.conditions import Pair
 from jumpnet.solution import Solution
-from jumpnet.studies.dependent import Dependent
-from jumpnet.studies.dependent_tensor import DependentTensor
-from jumpnet.studies.nonlinear_problem import matrices_of
+from jumpnet.studies.nonlinear.dependent import Dependent
+from jumpnet.studies.nonlinear.dependent_tensor import DependentTensor
+from jumpnet.studies.nonlinear.problem import matrices_of
 
 Array = Float[np.ndarray, "..."]
 # A' is a multiple of A if it differs from one by this part at most: rounding.

@@ -23,9 +23,9 @@ from jumpnet.errors import ModelError
 from jumpnet.problem import Problem
 from jumpnet.rows import ConditionKey, Jets, Kind, NonlinearRows, Rows, equations
 from jumpnet.rows.equations import boundary_key, boundary_points
-from jumpnet.studies.dependent import Dependent
-from jumpnet.studies.dependent_tensor import DependentTensor
-from jumpnet.studies.nonlinear_problem import NonlinearProblem
+from jumpnet.studies.nonlinear.dependent import Dependent
+from jumpnet.studies.nonlinear.dependent_tensor import DependentTensor
+from jumpnet.studies.nonlinear.problem import NonlinearProblem
 
 Array = Float[np.ndarray, "..."]
 

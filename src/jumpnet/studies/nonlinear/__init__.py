@@ -1,0 +1,1 @@
+"""Problems whose data depend on u: Newton's method, or a network trained on the nonlinear equations."""
