@@ -82,7 +82,7 @@ def _trefftz(problem: Problem, engine: Engine, request: Request, verify: Verify)
     """The Trefftz solution, and lines for `tried`; None if the engine does not suit the problem."""
     began, suits = time.perf_counter(), engine.suits(problem)
     if isinstance(suits, str):
-        return None, [f"direct: not tried, {suits}"]
+        return None, [f"Trefftz: not tried, {suits}"]
     judged = accepting(problem, request.goal, verify, request.budget)
 
     def accept(found: Solution, needed: bool) -> Solution:
@@ -95,7 +95,7 @@ def _trefftz(problem: Problem, engine: Engine, request: Request, verify: Verify)
     except (ArithmeticError, LookupError, ValueError, RuntimeError, np.linalg.LinAlgError) as error:
         if problem.data is not None or isinstance(error, JumpnetError):
             raise
-        return None, [f"direct: failed ({type(error).__name__}: {error})"]
+        return None, [f"Trefftz: failed ({type(error).__name__}: {error})"]
     return found, [_line(found, time.perf_counter() - began)]
 
 

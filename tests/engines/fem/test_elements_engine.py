@@ -1,4 +1,4 @@
-"""Finite elements as an engine: adaptive, in time, and behind everything that the direct solver cannot do."""
+"""Finite elements as an engine: adaptive, in time, and behind everything that the Trefftz engine cannot do."""
 
 import time
 from types import SimpleNamespace

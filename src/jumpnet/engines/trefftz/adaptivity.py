@@ -65,7 +65,7 @@ class Attempt:
         others += f", powers at {corners} corners" if corners else ""
         others += f", particular solutions in {answers}" if answers else ""
         worst = "" if self.status is Status.CONVERGED else f"; largest residual: {level.large_terms(1.0)[0]}"
-        return f"direct: {' and '.join(own)}{others}, {level.network.size} unknowns{worst}"
+        return f"Trefftz: {' and '.join(own)}{others}, {level.network.size} unknowns{worst}"
 
 
 class _Track:
