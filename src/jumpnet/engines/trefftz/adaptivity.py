@@ -88,7 +88,7 @@ class _Track:
             self.best = first
         self._note(first)
 
-    def add(self, after: Level, slow: float) -> None:
+    def add(self, after: Level, slow: float = Trefftz.slow) -> None:
         """The next level; a residual above `slow` of the last is no progress."""
         last, best = self.last, self.best
         assert last is not None and best is not None
