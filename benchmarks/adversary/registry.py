@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 from benchmarks.adversary import (
@@ -31,9 +32,15 @@ DRAWN = ((FIRST, 3), (SECOND, 2), (THIRD, 2))
 
 
 @lru_cache
+def cases_of(module: ModuleType) -> list[Case]:
+    """The problems of a file."""
+    return module.cases()
+
+
+@lru_cache
 def all_cases() -> dict[str, Case]:
     """Every problem by name, in the order of the files."""
-    listed = [case for module in (*FIRST, *SECOND, *THIRD) for case in module.cases()]
+    listed = [case for module in (*FIRST, *SECOND, *THIRD) for case in cases_of(module)]
     found = {case.name: case for case in listed}
     if len(found) != len(listed):
         names = [case.name for case in listed]
@@ -45,7 +52,7 @@ def draw() -> list[str]:
     """A part of the names of each set of files, drawn at random with a fixed seed."""
     drawn: list[str] = []
     for modules, share in DRAWN:
-        names = sorted(case.name for module in modules for case in module.cases())
+        names = sorted(case.name for module in modules for case in cases_of(module))
         chosen = np.random.default_rng(SEED).permutation(len(names))[: len(names) // share]
         drawn += [names[k] for k in chosen]
     return sorted(drawn)

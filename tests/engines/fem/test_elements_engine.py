@@ -180,11 +180,10 @@ def test_several_heaters_on_one_face() -> None:
 
 def test_a_fin_in_air_keeps_its_heat() -> None:
     """k = 200 cooled by h = 0.01: rounding of the penalties drove a constant, which grew with refinement."""
-    fins = [jn.Box((i, 1), (i + 0.5, 6)) for i in (1, 3, 5)]
-    parts = jn.Partition(jn.Box((0, 0), (7, 6)), [*fins, jn.Box((0, 0), (7, 1))])
+    parts = jn.Partition(jn.Box((0, 0), (3, 6)), [jn.Box((1, 1), (1.5, 6)), jn.Box((0, 0), (3, 1))])
     boundary = {"bottom": jn.Neumann(5.0), "top": jn.Convection(0.01, 25.0), "x1": jn.Neumann(0.0)}
-    problem = jn.Problem(parts, A=[0.026, 200.0, 200.0, 200.0, 200.0], boundary=boundary)
+    problem = jn.Problem(parts, A=[0.026, 200.0, 200.0], boundary=boundary)
     solution = jn.solve(problem, method="fem")
     assert solution.status is jn.Status.CONVERGED
     top = solution.net_flux("top").value + solution.verdict.error_of_net_flux("top")
-    assert top == pytest.approx(-35.0, rel=1e-9)
+    assert top == pytest.approx(-15.0, rel=1e-9)
