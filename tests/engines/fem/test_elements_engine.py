@@ -193,6 +193,7 @@ def test_a_fin_in_air_keeps_its_heat() -> None:
 def test_waves_beyond_reach_are_refused_before_a_mesh_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mesh for k = 400 takes seconds, which a time limit may not have."""
     monkeypatch.setattr(elements, "first_mesh", lambda *_: pytest.fail("a mesh was made"))
-    problem = jn.Problem(jn.Partition(jn.Box((0, 0), (2, 2))), lam=-(400.0**2), f=1.0, boundary=jn.Dirichlet(0))
+    with pytest.warns(jn.JumpnetWarning, match="lam is negative"):
+        problem = jn.Problem(jn.Partition(jn.Box((0, 0), (2, 2))), lam=-(400.0**2), f=1.0, boundary=jn.Dirichlet(0))
     with pytest.raises(jn.JumpnetError, match="resolves waves"):
         jn.solve(problem, method="fem")

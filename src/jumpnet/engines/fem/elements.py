@@ -64,7 +64,7 @@ BEYOND = 1.5
 LOOSE, AT_ONCE = 1e-4, 4
 # The judge is asked about that space if its highest modes are below this part of the tolerance (heuristic: the judge's
 # estimates are 2 to 10 times these modes in the files of benchmarks/users).
-MODES_AT_ONCE = 0.1
+MODES_AT_ONCE = 0.2
 # The part of all elements that may be marked: in space each becomes eight, and its neighbours are cut too (heuristic).
 PART_MARKED = {2: 1.0, 3: 0.15}
 # The time of a space is expected to grow with this power of the number of unknowns.
