@@ -5,14 +5,30 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
-from benchmarks.adversary import bodies, combined, corners, fans, gaps, hidden, lines, plates, rounds, stacks
+from benchmarks.adversary import (
+    asked,
+    bodies,
+    combined,
+    corners,
+    duals,
+    fans,
+    gaps,
+    hidden,
+    lines,
+    materials,
+    plates,
+    rounds,
+    seams,
+    stacks,
+)
 from benchmarks.adversary.cases import Case
 
 ASIDE = Path(__file__).with_name("aside.txt")
 SEED = 20261117  # of the draw
-# Files by the day of their draw; of the first a third is put aside, of the second, written later, half.
+# Files by the day of their draw; of the first a third is put aside, of those written later, half.
 FIRST, SECOND = (lines, rounds, gaps, corners, plates, bodies, stacks), (fans, combined, hidden)
-DRAWN = ((FIRST, 3), (SECOND, 2))
+THIRD = (duals, seams, materials, asked)
+DRAWN = ((FIRST, 3), (SECOND, 2), (THIRD, 2))
 
 
 @lru_cache
@@ -24,7 +40,7 @@ def cases_of(module: ModuleType) -> list[Case]:
 @lru_cache
 def all_cases() -> dict[str, Case]:
     """Every problem by name, in the order of the files."""
-    listed = [case for module in (*FIRST, *SECOND) for case in cases_of(module)]
+    listed = [case for module in (*FIRST, *SECOND, *THIRD) for case in cases_of(module)]
     found = {case.name: case for case in listed}
     if len(found) != len(listed):
         names = [case.name for case in listed]

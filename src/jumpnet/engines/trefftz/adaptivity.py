@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jumpnet.engines.budget import Budget, Watch
+from jumpnet.engines.budget import NEXT, Budget, Watch
 from jumpnet.engines.goal import Goal, rms
 from jumpnet.engines.progress import Progress
 from jumpnet.engines.trefftz.assembly import DirectSolver, Level
@@ -198,7 +198,7 @@ def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> S
 
     The degrees of marked blocks rise; where that stagnates, the enrichments propose blocks.
     """
-    watch, options = Watch(), solver.options
+    watch, before, options = Watch(), solver.operations, solver.options
     slow, patience = options.slow, options.patience
     if not alone:
         slow, patience = min(slow, SLOW_FIRST), min(patience, PATIENCE_FIRST)
@@ -207,9 +207,11 @@ def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> S
     while len(track.records) < options.levels:
         last = track.last
         assert last is not None
-        if budget.forbids(watch, good):
-            return Status.TIME_LIMIT if np.isfinite(budget.limit) else Status.STALLED
-        watch = Watch()
+        if budget.too_late(NEXT * watch.seconds):
+            return Status.TIME_LIMIT
+        if budget.too_much(solver.operations, solver.operations - before, good):
+            return Status.STALLED
+        watch, before = Watch(), solver.operations
         space = last.space.grown(last.large_terms(options.marked), stride)
         if space == last.space and _at_rounding(last):  # of a source that nothing more can answer: compare all the same
             space = last.space.grown(last.held_rows.terms, stride)
@@ -231,7 +233,7 @@ def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> S
 def _enriched(level: Level, solver: DirectSolver, asked: set[str], budget: Budget, watch: Watch) -> Level:
     """The level with the blocks that enrichments propose, each accepted by its gain per cost."""
     for name, enrichment in solver.options.chosen.items():
-        if (enrichment.once and name in asked) or budget.too_late(watch):
+        if (enrichment.once and name in asked) or budget.too_late(watch.seconds):
             continue
         asked.add(name)
         marked = level.large_terms(solver.options.marked)

@@ -100,6 +100,8 @@ class DirectSolver:
         self.halfwidth = (upper - lower) / 2
         parts = problem.partition
         self._drawn: Drawn | None = None
+        self.operations = 0.0
+        """Floating-point operations of all levels so far."""
         self._constant = ambient(problem)
         self.x, self.piece = parts.sample_interior(
             max(COMPARED, 4 * parts.size), seed=[seed, int(Stream.HELD_OUT), 9], minimum=2, method="even"
@@ -116,6 +118,7 @@ class DirectSolver:
         noise = ROUNDED * np.finfo(float).eps * size if constant else 0.0
         rows, held_rows = (_without(constant, some) if constant else some for some in (rows, held_rows))
         system = LinearSystem(network, rows)
+        self.operations += system.operations
         theta = self.options.least_squares.solve(system)
         r = system.residual(theta * system.column_size)
         found = network.values(theta, joined([held_rows.sites, network.placed(self.compared)]))
