@@ -17,7 +17,6 @@ OPTIONAL = ("ngsolve", "xfem", "shapely", "tifffile", "trimesh", "xarray", "dask
 def run(session: Session, as_json: bool = False) -> int:
     """Print a table of facts."""
     import jax
-    from rich.table import Table
 
     from jumpnet import __version__
     from jumpnet.experiments.bench.timing import thread_pools, versions
@@ -38,10 +37,7 @@ def run(session: Session, as_json: bool = False) -> int:
     if as_json:
         session.dump(facts)
         return SOLVED
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for name, value in facts.items():
-        table.add_row(name, value)
-    session.out.print(table)
+    session.say_pairs(facts)
     return SOLVED
 
 
