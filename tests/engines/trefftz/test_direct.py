@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
+from jumpnet.engines.trefftz.spaces import first_space
 from jumpnet.experiments import problems, tables
 from jumpnet.models import Frozen
 
@@ -156,6 +157,24 @@ def test_frozen_features_of_ones_own_choice(model: Any, bound: float) -> None:
     solution = jn.solve(problems.pde2(), verify=False, method=jn.Trefftz(basis=model))
     assert solution.errors().l2 <= bound
     assert solution.estimate >= solution.errors().l2 / 10
+
+
+def test_options_of_the_loop_and_of_enrichments() -> None:
+    """Images are left out wherever multipoles are proposed; a loop without patience ends early."""
+    close = jn.Problem(disks(0.05).partition, A=["1 + 0.1*x1", 1000.0, 1000.0], boundary=jn.Dirichlet("x1"))
+    with_images, without = (
+        jn.Trefftz(images=images).chosen["multipoles"].propose(close, first_space(close), [])
+        for images in (True, False)
+    )
+    assert len(without) == 2 < len(with_images)
+    problem = graded_disk()
+    whole = jn.solve(problem, tol=1e-8, verify=False, method=jn.Trefftz())
+    with pytest.warns(jn.JumpnetWarning, match="not converged"):
+        short = jn.solve(problem, tol=1e-8, verify=False, method=jn.Trefftz(patience=1, slow=1e-3))
+    assert short.status is jn.Status.STALLED and short.steps < whole.steps
+    for wrong in ({"marked": 0.0}, {"slow": 1.0}, {"patience": 0}):
+        with pytest.raises(jn.ModelError, match=next(iter(wrong))):
+            jn.Trefftz(**wrong)
 
 
 # --- never a wrong answer as a right one ------------------------------------------------------------------------------
