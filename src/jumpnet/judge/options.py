@@ -33,9 +33,10 @@ class JudgeOptions:
         seconds: No space is begun that is expected to end later.
         safety: An estimate is the judged error times this.
         singular_safety: The same if there are singular points in the plane. At edges in space it is `safety` times
-            1 + `layers` times the last relative change.
-        layers: All further layers of elements towards an edge change e by at most this many times what one has changed.
-            They shrink by a factor of 4, so that the change falls by 4^(2s) at an exponent s; 8 is for s = 0.04.
+            1 + what further layers change over the last change, times that (relative).
+        layers: All further layers of elements towards an edge change e by at most this many times what one has changed,
+            where exponents are not known. Layers shrink by a factor of 4, so that the change falls by 4^(2s) at an
+            exponent s; 8 is for s = 0.04.
 
     Example:
         >>> from dataclasses import replace

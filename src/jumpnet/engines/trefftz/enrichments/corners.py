@@ -16,7 +16,7 @@ import numpy as np
 from jumpnet.charts import Affine, inverse_root
 from jumpnet.engines.trefftz.functions import ParticularSolution
 from jumpnet.engines.trefftz.reflections import mirrors
-from jumpnet.engines.trefftz.singular_exponents import Sector, exponents
+from jumpnet.problem.singular_exponents import Sector, exponents
 from jumpnet.engines.trefftz.trial_space import BasisBlock, TrialSpace
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.walls.corners import OUTSIDE, Corner, corners_of
