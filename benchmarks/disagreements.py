@@ -191,26 +191,13 @@ class Quantities:
 
 
 def quantities(solution: jn.Solution) -> Quantities:
-    """As reports give them: fluxes of finite elements with their correction, bars from the verdict."""
-    problem, verdict = solution.problem, solution.verdict
-    values, bars = {}, {}
-    decided = verdict is not None and verdict.decided
-    elements = solution.representation.elements is not None
-    for piece in range(problem.partition.size):
-        mean = solution.mean(piece)
-        values["mean", piece] = float(mean)
-        bars["mean", piece] = verdict.safety * abs(verdict.error_of_mean(piece)) + mean.error if decided else np.inf
-    for over in [*problem.jumps, *problem.boundary]:
-        flux = solution.net_flux(over)
-        try:
-            missing = verdict.error_of_net_flux(over) if decided else np.nan
-        except jn.JumpnetError:
-            missing = np.nan
-        values["flux", over] = float(flux) + (missing if elements and decided else 0.0)
-        bars["flux", over] = (
-            np.inf if np.isnan(missing) else verdict.safety * abs(missing) + (0 if elements else flux.error)
-        )
-    return Quantities(values, bars)
+    """As the program gives them, each with its error; infinite where that is not known."""
+    problem = solution.problem
+    pieces = range(problem.partition.size)
+    found = {("mean", piece): solution.mean(piece) for piece in pieces}
+    found |= {("flux", over): solution.net_flux(over) for over in [*problem.jumps, *problem.boundary]}
+    bars = {key: np.inf if np.isnan(number.error) else number.error for key, number in found.items()}
+    return Quantities({key: number.value for key, number in found.items()}, bars)
 
 
 def compare(number: int, dims: tuple[int, ...], limit: float) -> str:
@@ -243,7 +230,7 @@ def compare(number: int, dims: tuple[int, ...], limit: float) -> str:
                 bar = mine.bars[key] + theirs.bars[key]
                 if gap > bar + noise:
                     said = f"{mine.values[key]:.10g}, {theirs.values[key]:.10g}"
-                    found.append(f"BAR {key}: {said}, {gap / bar:.1e} bars")
+                    found.append(f"BAR {key}: {said}, {gap / max(bar, 1e-300):.1e} bars")
     ends = " ".join(f"{one.status.name.lower():14s}" for one in (ours, other))
     estimates = f"estimates {ours.estimate / size:.1e} {other.estimate / size:.1e}"
     return f"{number:5d}  {what:32s} {ends} apart {apart / size:.1e} {estimates}  {times}  {'; '.join(found)}"

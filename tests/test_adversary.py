@@ -39,6 +39,9 @@ SAMPLE = [
     "cell: laminate, k = 1000",
     "point source in a core with contact 0.3",
     "plate: resistive line of width 0.01",
+    "disk: K = 1, 1e+06",
+    "seam: saw on the lower side, tol 0.001",
+    "polar 1 and 25 round a core of 10",
 ]
 
 
@@ -46,14 +49,15 @@ def test_there_are_enough_problems_of_every_kind():
     assert len(CASES) >= 150
     assert sum(case.network for case in CASES) == 40
     assert sum(case.group == "made" for case in CASES) <= 0.1 * len(CASES)
-    assert all((case.exact is not None) or (case.defects and case.why) for case in CASES)
+    assert all((case.exact is not None) or ((case.defects or case.known) and case.why) for case in CASES)
 
 
 def test_a_third_and_of_later_problems_half_is_put_aside_by_the_draw():
     assert sorted(registry.aside()) == registry.draw()
-    later = {case.name for module in registry.SECOND for case in module.cases()}
-    assert len(later & registry.aside()) == len(later) // 2
-    assert len(registry.aside()) == (len(CASES) - len(later)) // 3 + len(later) // 2
+    sets = [{case.name for module in modules for case in registry.cases_of(module)} for modules, _ in registry.DRAWN]
+    found = [len(names & registry.aside()) for names in sets]
+    assert found == [len(names) // share for names, (_, share) in zip(sets, registry.DRAWN, strict=True)]
+    assert sum(found) == len(registry.aside())
     parts = [len(registry.select(part, None, False)) for part in ("seen", "aside", "all")]
     assert parts[0] + parts[1] == parts[2] == len(CASES)
 
@@ -102,4 +106,5 @@ def test_counts_and_files(tmp_path: Path):
     again = tables.load(tmp_path / "runs.json")
     assert [repr(run) for run in again[:2]] == [repr(good), repr(false)]
     assert math.isnan(again[2].estimate)
+    assert tables.kinds(replace(good, bar=2.0)) == ["converged", "bar"]
     assert "CONVERGED (false)" in tables.compared([good], [replace(false, name="a")])

@@ -15,6 +15,7 @@ mean), tol, estimate / error, CPU seconds. Counted, by class:
 
 - false: CONVERGED with a true error above 3 tol times the variation;
 - off: CONVERGED, error above 1e-10 of the variation, estimate / error not in [1/3, 100];
+- bar: a quantity whose exact value is outside its error bar;
 - no estimate: CONVERGED with estimate nan; not converged: any other status; refused: a JumpnetError;
 - time-out, traceback (any other exception, or a process that died), warnings: NumPy's and others' that escape.
 

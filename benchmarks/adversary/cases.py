@@ -30,6 +30,15 @@ class Defect:
 
 
 @dataclass(frozen=True)
+class Known:
+    """A quantity whose exact value is known: `measure` gives what the program says of it, the number and its error."""
+
+    name: str
+    measure: Callable[[Any], tuple[float, float]]
+    value: float
+
+
+@dataclass(frozen=True)
 class Case:
     """A problem with a known truth: a formula for u, or functionals with known values."""
 
@@ -45,6 +54,8 @@ class Case:
     """Where no formula is given: why the functionals have these values."""
     slack: float = 1.0
     """By how much more than usual rounding may spoil differences of the formula (contrasts of 1e12)."""
+    known: tuple[Known, ...] = ()
+    """Quantities with error bars, which have to hold the exact value."""
 
 
 def by_piece(*formulas: Formula) -> Exact:

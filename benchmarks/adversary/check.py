@@ -203,7 +203,7 @@ def _jumps(problem: jn.Problem, exact: Exact, points: int, size: float, floor: f
         two, second = _one_flux(problem, exact, x, b, normals, size)
         ua, ub = exact(x, np.full(len(x), a)), exact(x, np.full(len(x), b))
         mean, apart = 0.5 * (one + two), 10 * (first + second)
-        values = np.abs(ua - ub - v - R * mean) - R * apart
+        values = np.abs(ua / problem.K[a] - ub / problem.K[b] - v - R * mean) - R * apart
         worst = max(worst, float(np.max(values)) / (VALUE * size))
         scale = np.max(np.abs(one)) + np.max(np.abs(two)) + np.max(np.abs(w)) + floor
         worst = max(worst, float(np.max(np.abs(one - two - w) - apart)) / (FLUX * scale))

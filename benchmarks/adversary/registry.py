@@ -2,22 +2,45 @@
 
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
-from benchmarks.adversary import bodies, combined, corners, fans, gaps, hidden, lines, plates, rounds, stacks
+from benchmarks.adversary import (
+    asked,
+    bodies,
+    combined,
+    corners,
+    duals,
+    fans,
+    gaps,
+    hidden,
+    lines,
+    materials,
+    plates,
+    rounds,
+    seams,
+    stacks,
+)
 from benchmarks.adversary.cases import Case
 
 ASIDE = Path(__file__).with_name("aside.txt")
 SEED = 20261117  # of the draw
-# Files by the day of their draw; of the first a third is put aside, of the second, written later, half.
+# Files by the day of their draw; of the first a third is put aside, of those written later, half.
 FIRST, SECOND = (lines, rounds, gaps, corners, plates, bodies, stacks), (fans, combined, hidden)
-DRAWN = ((FIRST, 3), (SECOND, 2))
+THIRD = (duals, seams, materials, asked)
+DRAWN = ((FIRST, 3), (SECOND, 2), (THIRD, 2))
+
+
+@lru_cache
+def cases_of(module: ModuleType) -> list[Case]:
+    """The problems of a file."""
+    return module.cases()
 
 
 @lru_cache
 def all_cases() -> dict[str, Case]:
     """Every problem by name, in the order of the files."""
-    listed = [case for module in (*FIRST, *SECOND) for case in module.cases()]
+    listed = [case for module in (*FIRST, *SECOND, *THIRD) for case in cases_of(module)]
     found = {case.name: case for case in listed}
     if len(found) != len(listed):
         names = [case.name for case in listed]
@@ -29,7 +52,7 @@ def draw() -> list[str]:
     """A part of the names of each set of files, drawn at random with a fixed seed."""
     drawn: list[str] = []
     for modules, share in DRAWN:
-        names = sorted(case.name for module in modules for case in module.cases())
+        names = sorted(case.name for module in modules for case in cases_of(module))
         chosen = np.random.default_rng(SEED).permutation(len(names))[: len(names) // share]
         drawn += [names[k] for k in chosen]
     return sorted(drawn)

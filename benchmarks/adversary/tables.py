@@ -11,7 +11,18 @@ from benchmarks.adversary.work import Run
 FALSE = 3.0  # CONVERGED with an error above so many times the tolerance is a false success
 LOWEST, HIGHEST = 1 / 3, 100.0  # estimate / error of converged runs must lie between these
 SMALL = 1e-10  # errors below this part of the variation are not asked for an effectivity
-KINDS = ("converged", "false", "off", "no estimate", "not converged", "refused", "time-out", "traceback", "warnings")
+KINDS = (
+    "converged",
+    "false",
+    "off",
+    "bar",
+    "no estimate",
+    "not converged",
+    "refused",
+    "time-out",
+    "traceback",
+    "warnings",
+)
 
 
 def relative(run: Run) -> float:
@@ -42,7 +53,12 @@ def kinds(run: Run) -> list[str]:
     found = []
     if run.outcome == "CONVERGED":
         found.append("converged")
-        found += ["false"] * is_false(run) + ["off"] * is_off(run) + ["no estimate"] * bool(np.isnan(run.estimate))
+        found += (
+            ["false"] * is_false(run)
+            + ["off"] * is_off(run)
+            + ["bar"] * (run.bar > 1)
+            + ["no estimate"] * bool(np.isnan(run.estimate))
+        )
     elif run.outcome in ("REFUSED", "TIME-OUT"):
         found.append(run.outcome.lower())
     elif run.outcome in ("TRACEBACK", "DIED"):
@@ -58,8 +74,10 @@ HEAD = f"{'status':12} {'estimate':>8} {'error':>8} {'tol':>6} {'est/err':>8} {'
 def line(run: Run) -> str:
     """One run on one line; estimate and error relative to the variation."""
     mark = "FALSE " if is_false(run) else "off " if is_off(run) else ""
+    mark += "BAR " if run.bar > 1 else ""
     text = f"{run.name}, seed {run.seed}" + (f" [{run.message[:150]}]" if run.message else "")
-    judged = f" judged/true {run.judged / run.error:.2g}" if np.isfinite(run.judged) else ""
+    seen = run.pointwise and run.error > 0 and np.isfinite(run.judged)
+    judged = f" judged/true {run.judged / run.error:.2g}" if seen else ""
     if run.escaped:
         text += f" ({len(run.escaped)} warnings: {run.escaped[0][:60]})"
     return (
@@ -82,7 +100,7 @@ def table(runs: Sequence[Run]) -> str:
 def lists(runs: Sequence[Run]) -> str:
     """The runs that are wrong, by kind."""
     parts = []
-    for kind in ("false", "off", "no estimate", "traceback", "refused", "time-out", "warnings"):
+    for kind in ("false", "off", "bar", "no estimate", "traceback", "refused", "time-out", "warnings"):
         mine = [run for run in runs if kind in kinds(run)]
         if mine:
             parts.append(f"\n{kind} ({len(mine)}):\n{HEAD}\n" + "\n".join(line(run) for run in mine))
@@ -113,7 +131,7 @@ def store(runs: Sequence[Run], path: str | Path) -> None:
 
 def load(path: str | Path) -> list[Run]:
     """The runs of a file."""
-    number = ("estimate", "judged", "error", "variation", "largest", "seconds")
+    number = ("estimate", "judged", "error", "variation", "largest", "seconds", "bar")
     found = []
     for row in json.loads(Path(path).read_text()):
         values = {key: float(value) if key in number else value for key, value in row.items()}

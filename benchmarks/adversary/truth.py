@@ -9,6 +9,7 @@ from benchmarks.adversary.cases import Array, Case
 UNIFORM = 4000
 PER_REGION = 1000
 PER_PIECE = 60
+NOISE = 1e-12  # of a quantity: what rounding may do to it beside its error bar
 ROUNDING = 1e-13  # of the largest |u|: what no solution in double precision can be blamed for
 
 
@@ -57,6 +58,8 @@ def measured(case: Case, solution: Any, parts: Any) -> Truth:
     """How far a solution is from the truth."""
     if case.exact is not None:
         return _pointwise(case, solution, parts)
+    if not case.defects:  # quantities with error bars are all that is known
+        return Truth(0.0, 1.0, 0.0)
     found = [(float(defect.measure(solution)) / defect.scale, defect.name) for defect in case.defects]
     error, name = max(found, key=lambda one: one[0] if np.isfinite(one[0]) else np.inf)
     return Truth(error, 1.0, error, name)
@@ -73,3 +76,16 @@ def _pointwise(case: Case, solution: Any, parts: Any) -> Truth:
     floor = ROUNDING * float(np.max(np.abs(exact)))
     error = float(np.sqrt(weight @ wrong**2 / whole))
     return Truth(error, max(variation, floor), float(np.max(np.abs(wrong))))
+
+
+def bars(case: Case, solution: Any) -> tuple[float, str]:
+    """The largest error of a quantity in units of its error bar, and what it is; nan without bars."""
+    worst, what = np.nan, ""
+    for one in case.known if solution.status.ok else ():
+        value, bar = one.measure(solution)
+        if not np.isfinite(bar):
+            continue
+        ratio = abs(value - one.value) / (bar + NOISE * abs(one.value))
+        if not ratio <= worst:
+            worst, what = ratio, f"{one.name}: {value:.10g} +- {bar:.1e}, exactly {one.value:.10g}"
+    return worst, what

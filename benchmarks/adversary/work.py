@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from benchmarks.adversary.cases import Case
 from benchmarks.adversary.registry import all_cases
-from benchmarks.adversary.truth import measured
+from benchmarks.adversary.truth import bars, measured
 
 import jumpnet as jn
 
@@ -40,6 +40,8 @@ class Run:
     message: str = ""
     escaped: tuple[str, ...] = ()
     """Warnings that are not the program's own."""
+    bar: float = np.nan
+    """Of the quantities with error bars, the largest error in units of its bar."""
 
 
 def run(case: Case, seed: int, *, network: bool = False, verify: bool = False, solved: Any = None) -> Run:
@@ -71,6 +73,7 @@ def run(case: Case, seed: int, *, network: bool = False, verify: bool = False, s
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         truth = measured(case, solution, problem.partition)
+        bar, worst = bars(case, solution)
     verdict = getattr(solution, "verdict", None)
     return Run(
         *base,
@@ -83,8 +86,9 @@ def run(case: Case, seed: int, *, network: bool = False, verify: bool = False, s
         pointwise=case.exact is not None,
         seconds=seconds,
         unknowns=int(solution.network.size) if hasattr(solution, "network") else 0,
-        message=truth.worst,
+        message=", ".join(filter(None, (truth.worst, worst if bar > 1 else ""))),
         escaped=_escaped(heard),
+        bar=bar,
     )
 
 

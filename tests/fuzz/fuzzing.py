@@ -329,7 +329,7 @@ def _image(path: Path) -> object:
 
 @cache
 def _solutions() -> list[bytes]:
-    """A direct solution, a network, elements on a line and in the plane, as files; last a checkpoint."""
+    """A Trefftz solution, a network, elements on a line and in the plane, as files; last a checkpoint."""
     import tempfile
 
     parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0.2, 0.1), 0.4)], names=["plate", "hole"])

@@ -103,3 +103,24 @@ def test_a_part_too_small_to_be_found_is_named() -> None:
     partition = jn.Partition(jn.Box((-1, 0), (1, 1)), boundary={"hot": "x2 < 1e-12 and abs(x1) < 1e-5"})
     with pytest.raises(jn.GeometryError, match=r"part 'hot' of the boundary .* too small"):
         jn.Problem(partition, boundary={"hot": jn.Dirichlet(1.0), "x1": jn.Dirichlet(0.0), "x2": jn.Dirichlet(0.0)})
+
+
+@pytest.mark.parametrize("domain", [jn.Box((0, 0), (1, 1)), jn.Disk((0.5, 0.0), 1.0)])
+def test_integrals_over_short_parts(domain: jn.Box | jn.Disk) -> None:
+    """A part that a survey of the boundary finds has a length; a flux through it was zero."""
+    for at in (0.3, 0.61, 0.77):
+        parts = jn.Partition(domain, boundary={"slit": f"x2 > 0.5 and x1 > {at} and x1 < {at + 1e-3}"})
+        angles = np.arcsin(np.array([at, at + 1e-3]) - 0.5)
+        true = 1e-3 if isinstance(domain, jn.Box) else float(np.diff(angles)[0])
+        assert parts.reached(parts.named[0])
+        assert length(parts, "slit") == pytest.approx(true, rel=1e-6)
+
+
+def test_the_judge_does_not_know_the_flux_through_a_part_that_its_mesh_does_not_show() -> None:
+    u = jn.Dirichlet("exp(2*x1)*sin(2*x2)")
+    parts = jn.Partition(jn.Box((0, 0), (1, 1)), boundary={"slit": "x2 > 1 - 1e-9 and x1 > 0.3 and x1 < 0.301"})
+    solution = jn.solve(jn.Problem(parts, boundary={"slit": u, "rest": u}), tol=1e-6, verify=True)
+    assert solution.net_flux("slit").value == pytest.approx((np.exp(0.602) - np.exp(0.6)) * np.cos(2), rel=1e-6)
+    assert solution.verdict is not None
+    with pytest.raises(jn.JumpnetError, match="not known"):
+        solution.verdict.error_of_net_flux("slit")

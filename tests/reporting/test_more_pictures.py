@@ -91,7 +91,7 @@ WRONG = {
     "streamlines of a line": ("line", plot_streamlines, "one dimension"),
     "jumps of a line": ("line", plot_jumps, "one dimension"),
     "cuts of a plane": ("plane", plot_cuts, "three dimensions"),
-    "labels of a direct solution": ("direct", plot_embedding, "no labels"),
+    "labels of a Trefftz solution": ("direct", plot_embedding, "no labels"),
     "no such interface": ("plane", lambda s: plot_jumps(s, pair=(0, 7), resolution=20), "(0, 1)"),
     "no interface in the plane": ("space", lambda s: plot_jumps(s, at=(0, 0, 0.45), resolution=20), "no interface"),
     "points not told": ("plane", lambda s: plot_points(s.with_diagnostics(fit=None)), "how many"),

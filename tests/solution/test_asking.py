@@ -15,7 +15,7 @@ LINEAR = jn.Partition(jn.Box((0, 0), (2, 1)), [jn.Box((1, 0), (2, 1))], names=["
 def linear() -> jn.Solution:
     """u = x1 in the left half, 1 + (x1 - 1)/4 in the right one: the flux is 1 throughout."""
     sides = {"left": jn.Dirichlet(0.0), "right": jn.Dirichlet(1.25), "x2": jn.Neumann(0.0)}
-    return jn.solve(jn.Problem(LINEAR, A=[1.0, 4.0], boundary=sides), tol=1e-10)
+    return jn.solve(jn.Problem(LINEAR, A=[1.0, 4.0], boundary=sides), tol=1e-10, verify=True)
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,20 @@ def linear() -> jn.Solution:
 def test_integrals_of_ones_own_function(linear: jn.Solution, f: object, over: object, value: float) -> None:
     found = linear.integral(f, over)
     assert found.value == pytest.approx(value, abs=1e-8) and found.error < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("f", "over"), [("u**2", 1), (lambda x, u, grad: grad[:, 0] ** 2, 0), (lambda x, u: x[:, 1] * u, "right")]
+)
+def test_the_error_bar_of_an_own_function_covers_the_error_of_the_solution(f: object, over: object) -> None:
+    parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0.2, 0.1), 0.4)])
+    problem = jn.Problem(parts, A=[1.0, 20.0], f=["sin(3*x1)", 1.0], boundary=jn.Dirichlet("exp(x2)"))
+    exact = jn.solve(problem, tol=1e-10, verify=False).integral(f, over)
+    crude = jn.solve(problem, method=jn.FEM(order=2, size=0.4), tol=1e-2)
+    assert np.isnan(exact.error) and "of the quadrature alone" in str(exact)
+    found = crude.integral(f, over)
+    assert abs(found.value - exact.value) < found.error < 0.1 * abs(exact.value)
+    assert f"± {found.error:.1e}" in str(found)
 
 
 def test_means_and_energies_by_name(linear: jn.Solution) -> None:

@@ -290,7 +290,7 @@ def test_a_description_that_is_not_an_object(saved: Path) -> None:
 
 @pytest.fixture(scope="module")
 def direct(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A direct solution: polynomials of a saved degree, harmonic functions and poles."""
+    """A Trefftz solution: polynomials of a saved degree, harmonic functions and poles."""
     parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0.2, 0.1), 0.4)])
     problem = jn.Problem(parts, A=[1.0, "2 + x1"], boundary=jn.Dirichlet("x1"))
     path = tmp_path_factory.mktemp("direct") / "a.jumpnet"

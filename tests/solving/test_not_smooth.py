@@ -6,6 +6,7 @@ import pytest
 import jumpnet as jn
 from jumpnet.engines.trefftz.enrichments import corners
 from jumpnet.experiments import problems
+from jumpnet.problem.resolution import survey
 
 BOX = jn.Box((-1, -1), (1, 1))
 
@@ -70,3 +71,37 @@ def test_a_problem_without_data_has_the_solution_zero(dim: int) -> None:
     domain = jn.Interval(0, 1) if dim == 1 else BOX
     solution = jn.solve(jn.Problem(jn.Partition(domain), A="1 + x1**2", boundary=jn.Dirichlet(0.0)))
     assert solution.status is jn.Status.CONVERGED and not solution(np.full((3, dim), 0.3)).any()
+
+
+WIDE = jn.Box((0, 0), (1, 1))
+STEP = "where(x1 < 0.3, 1, 100)"
+BETWEEN = {"left": jn.Dirichlet(0.0), "right": jn.Dirichlet(0.307), "x2": jn.Neumann(0.0)}
+
+
+def test_a_jump_of_A_inside_a_piece_is_for_finite_elements():
+    """At points the equation knows nothing of it: u = 0.307 x1 meets it everywhere and is wrong by half."""
+    ends = {side: BETWEEN[side] for side in ("left", "right")}
+    line = jn.Problem(jn.Partition(jn.Interval(0, 1)), A=STEP, boundary=ends)
+    solution = jn.solve(line, tol=1e-6)
+    assert solution.status is jn.Status.CONVERGED
+    assert "jumps inside" in solution.diagnostics.tried[0]
+    assert float(solution([[0.3]])[0]) == pytest.approx(0.3, abs=1e-6)
+    plane = jn.Problem(jn.Partition(WIDE), A=STEP, boundary=BETWEEN)
+    with pytest.warns(jn.JumpnetWarning, match="A of piece 0 jumps near"):
+        refused = jn.solve(plane, method="trefftz", tol=1e-3)
+    assert refused.status is jn.Status.UNRESOLVED
+    verdict = jn.judge(refused)
+    assert not verdict.decided and "jumps near" in verdict.reason
+    found = jn.solve(plane, tol=3e-2)
+    assert found.status is jn.Status.CONVERGED and found.diagnostics.method.startswith("finite elements")
+    x = np.random.default_rng(0).uniform(0, 1, (500, 2))
+    true = np.where(x[:, 0] < 0.3, x[:, 0], 0.3 + (x[:, 0] - 0.3) / 100)
+    error = np.sqrt(np.mean((found(x) - true) ** 2))
+    assert error <= found.estimate
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_jump_of_A_on_a_wall_is_none_inside_a_piece(inside: bool):
+    parts = jn.Partition(WIDE, [jn.Box((0, 0), (0.3 if inside else 0.4, 1))])
+    problem = jn.Problem(parts, A=STEP, boundary=BETWEEN)
+    assert bool(survey(problem).hidden) is not inside

@@ -1,4 +1,8 @@
-"""How long a solve may take: a limit that the user sets, and what a method may spend before another one is tried."""
+"""How long a solve may take: seconds that the user sets, and operations of a method before another one is tried.
+
+Only the user's limit depends on the clock. What a method may spend is counted in floating-point operations: the choice
+of the next method is then the same on every machine, idle or busy.
+"""
 
 import time
 from dataclasses import dataclass, field
@@ -7,55 +11,46 @@ import numpy as np
 
 from jumpnet.errors import ModelError
 
-# Time of a level over that of the level before: the number of unknowns grows by about a third (heuristic).
+# Time and operations of a level over those of the level before: the unknowns grow by about a third (heuristic).
 NEXT = 2.0
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Seconds until a deadline (by the clock), and seconds that a method may compute for (of this thread).
+    """Seconds until a deadline, and floating-point operations that a method may spend.
 
-    A method that makes good progress may compute `patience` times as long.
+    A method that makes good progress may spend `patience` times as many.
     """
 
     limit: float = np.inf
     spend: float = np.inf
     patience: float = 8.0
     _began: float = field(default_factory=time.perf_counter)
-    _computed: float = field(default_factory=time.thread_time)
 
     @property
     def left(self) -> float:
         """Seconds until the deadline."""
         return max(0.0, self.limit - (time.perf_counter() - self._began))
 
-    def too_late(self, last: "Watch") -> bool:
-        """Whether another step as long as the last one would end after the deadline."""
-        return last.seconds > self.left
+    def too_late(self, last: float) -> bool:
+        """Whether another step that takes as many seconds as the last one would end after the deadline."""
+        return last > self.left
 
-    def forbids(self, last: "Watch", progress: bool) -> bool:
-        """Whether there is no time for another level, expected to take NEXT times as long as the last one."""
-        if NEXT * last.seconds > self.left:
-            return True
-        spend = self.spend * (self.patience if progress else 1.0)
-        return time.thread_time() - self._computed + NEXT * last.computed > spend
+    def too_much(self, spent: float, last: float, progress: bool) -> bool:
+        """Whether another level, of NEXT times the operations of the last one, exceeds what may be spent."""
+        return spent + NEXT * last > self.spend * (self.patience if progress else 1.0)
 
 
 class Watch:
-    """Seconds since it was made: by the clock, and of this thread, which other programs do not lengthen."""
+    """Seconds since it was made, by the clock."""
 
     def __init__(self) -> None:
-        self._began, self._computed = time.perf_counter(), time.thread_time()
+        self._began = time.perf_counter()
 
     @property
     def seconds(self) -> float:
         """By the clock."""
         return time.perf_counter() - self._began
-
-    @property
-    def computed(self) -> float:
-        """Of this thread."""
-        return time.thread_time() - self._computed
 
 
 def checked_limit(limit: object) -> float:

@@ -39,7 +39,7 @@ class Engine(Protocol):
     """A method of solution."""
 
     def suits(self, problem: Problem) -> str | float:
-        """Why the engine does not suit the problem (the end of a sentence), else the seconds a try is worth."""
+        """Why the engine does not suit the problem (the end of a sentence), else the operations a try is worth."""
         ...
 
     def solve(self, problem: Problem, request: Request) -> Solution:

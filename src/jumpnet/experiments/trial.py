@@ -29,7 +29,7 @@ from jumpnet.solving import approximate, solve
 Setting = Literal["default", "faithful"]
 Record = dict[str, Any]
 
-# The tolerance of direct solves: two digits more than the default, as the paper's best networks reach.
+# The tolerance of Trefftz solves: two digits more than the default, as the paper's best networks reach.
 TOL = 1e-8
 # What a result may depend on.
 PACKAGES = ("jumpnet", "jax", "numpy", "scipy", "ngsolve")

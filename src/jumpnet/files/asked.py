@@ -2,42 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jumpnet.errors import ProblemError
+from jumpnet.errors import ProblemError, SolutionError
 from jumpnet.files.values import at
 from jumpnet.geometry import Partition
-from jumpnet.geometry.quadrature.rules import NOTHING, Integral
 from jumpnet.problem.steps import FINITE, why_infinite
-from jumpnet.solution import Solution, quantities
+from jumpnet.solution import Solution
+from jumpnet.solution.numbers import Number, fluxes, over_pieces
 
 if TYPE_CHECKING:  # pydantic is loaded with the first file
     from jumpnet.files.building import Builder
     from jumpnet.files.problemfile import ProblemFile
-    from jumpnet.files.schema import FluxEntry, IntegralEntry, Probe
+    from jumpnet.files.schema import AnyQuantity, FluxEntry, IntegralEntry, Probe
+
+    Entry = FluxEntry | IntegralEntry
 
 
-def integral_of(
-    builder: Builder, solution: Solution, entry: FluxEntry | IntegralEntry, name: str, sign: float
-) -> Integral:
-    """An integral that a file asks for; fluxes are multiplied by `sign`."""
+def number_of(builder: Builder, solution: Solution, entry: Entry, name: str, sign: float) -> Number:
+    """A number that a file asks for; fluxes are multiplied by `sign`."""
     key = f"quantities.{name}"
     if entry.kind == "flux":
-        if entry.boundary is not None:
-            through = (solution.net_flux(part) for part in builder.parts(entry.boundary))
-            return sum(through, NOTHING).scaled(sign)
-        pairs = builder.pairs(entry.between or [], f"{key}.between")
-        found = (solution.net_flux((a, b) if forward else (b, a)) for a, b, forward in pairs)
-        return sum(found, NOTHING).scaled(sign)
-    function = {"mean": quantities.mean, "integral": quantities.integral, "energy": quantities.energy}[entry.kind]
-    if entry.over is None:
-        return function(solution)
-    pieces = builder.pieces(entry.over, f"{key}.over")
-    if entry.kind == "mean":
-        return quantities.mean_over(solution, pieces)
-    return sum((function(solution, piece) for piece in pieces), NOTHING)
+        return fluxes(solution, _through(builder, entry, key)).scaled(sign)
+    pieces = None if entry.over is None else sorted(builder.pieces(entry.over, f"{key}.over"))
+    return over_pieces(solution, entry.kind, pieces)
+
+
+def correction_of(builder: Builder, solution: Solution, entry: AnyQuantity, name: str, sign: float) -> float:
+    """What is added to a flux of finite elements: its judged error, where it is known; 0 for other numbers.
+
+    Gradients of elements are their least accurate part, at singular points above all; the fluxes of the judged error
+    come from the equations of the elements, which balance.
+    """
+    verdict = solution.verdict
+    if entry.kind != "flux" or solution.representation.elements is None or verdict is None or not verdict.decided:
+        return 0.0
+    with suppress(SolutionError):  # a flux through a part of the boundary that the judge has not kept
+        return sign * sum(map(verdict.error_of_net_flux, _through(builder, entry, f"quantities.{name}")))
+    return 0.0
+
+
+def _through(builder: Builder, entry: FluxEntry, key: str) -> Sequence[tuple[int, int] | str]:
+    """The parts of the boundary, or the pairs of pieces, that a flux is taken over."""
+    if entry.boundary is not None:
+        return builder.parts(entry.boundary)
+    pairs = builder.pairs(entry.between or [], f"{key}.between")
+    return [(a, b) if forward else (b, a) for a, b, forward in pairs]
 
 
 def probe_points(builder: Builder, parts: Partition, entry: Probe, key: str) -> tuple[np.ndarray, np.ndarray | None]:

@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 
 from jumpnet.errors import ProblemError
-from jumpnet.files.errors import quantity_errors
 from jumpnet.files.opening import Origin
 from jumpnet.files.problemfile import ProblemFile
 from jumpnet.problem import Data, Problem
 from jumpnet.solution import Solution
-from jumpnet.solution.quantities import with_rounding
 from jumpnet.studies.family import Family, Measured, Quantity, Values, digest, measured
 from jumpnet.studies.fingerprint import fingerprint
 
@@ -61,11 +59,7 @@ class FileFamily(Family):
         solution = read.solve(**self.options)
         if self.quantities is not None:
             return solution, {name: measured(solution, quantity) for name, quantity in self.quantities.items()}
-        errors = quantity_errors(read, solution)
-        found = {
-            name: (q.value, with_rounding(q.value, max(errors[name], q.error)) if name in errors else np.nan)
-            for name, q in read.quantities(solution).items()
-        }
+        found = {name: (number.value, number.error) for name, number in read.quantities(solution).items()}
         return solution, found or {"mean": measured(solution, "mean")}
 
     @property

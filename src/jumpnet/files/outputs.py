@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from jumpnet.files.asked import correction_of
 from jumpnet.files.beside import Coarse, told
-from jumpnet.files.errors import flux_corrections, quantity_errors
 from jumpnet.files.problemfile import ProblemFile
 from jumpnet.guard.text import spreadsheet
 from jumpnet.reporting import Context, plot_domain, plot_solution, write_report
@@ -19,7 +19,6 @@ from jumpnet.reporting.figures.canvas import write_file
 from jumpnet.reporting.quantities import decided
 from jumpnet.solution import Solution
 from jumpnet.solution.effective import EffectiveTensor
-from jumpnet.solution.quantities import with_rounding
 
 # Headings of the two numbers of a balance; True: fluxes are given as heat flow.
 _BALANCE = {
@@ -63,16 +62,15 @@ def results(read: ProblemFile, solution: Solution, coarse: Coarse | None = None)
 
 
 def _quantities(read: ProblemFile, solution: Solution, coarse: Coarse | None) -> dict[str, dict[str, float | None]]:
-    """The integrals that the file asks for, with their errors."""
-    judged, added = quantity_errors(read, solution), flux_corrections(read, solution)
+    """The numbers that the file asks for, with their errors."""
     halved = (coarse or partial(told, read.coarse_quantities))() if solution.dim == 2 else {}
     found: dict[str, dict[str, float | None]] = {}
-    for name, integral in read.quantities(solution).items():
-        value = integral.value + added.get(name, 0.0)
+    for name, number in read.quantities(solution).items():
+        value = number.value + correction_of(read.builder, solution, read.file.quantities[name], name, read.sign)
         found[name] = {
             "value": value,
-            "error": with_rounding(value, max(integral.error, judged[name])) if name in judged else None,
-            "quadrature error": integral.error,
+            "error": _finite(number.error),
+            "quadrature error": number.quadrature_error,
             "resolution error": abs(value - halved[name]) if name in halved else None,
         }
     return found

@@ -16,7 +16,7 @@ from jumpnet.engines.progress import Progress
 from jumpnet.engines.trefftz import Trefftz
 from jumpnet.errors import JumpnetError, JumpnetWarning, ProblemError
 from jumpnet.fe.meshing.first import LateError
-from jumpnet.files.asked import integral_of, probe_points
+from jumpnet.files.asked import number_of, probe_points
 from jumpnet.models import CategoricalEmbedding
 from jumpnet.optim import LevenbergMarquardt
 from jumpnet.problem import Problem
@@ -30,8 +30,8 @@ if TYPE_CHECKING:  # pydantic is loaded with the first file
     from jumpnet.files.families import FileFamily
     from jumpnet.files.opening import Origin
     from jumpnet.files.schema import File
-    from jumpnet.geometry.quadrature.rules import Integral
     from jumpnet.solution.effective import EffectiveTensor
+    from jumpnet.solution.numbers import Number
     from jumpnet.studies import NonlinearProblem
 
 
@@ -183,12 +183,12 @@ class ProblemFile:
             raise
         except JumpnetError:
             return {}
-        return {name: integral.value for name, integral in found.items()}
+        return {name: number.value for name, number in found.items()}
 
-    def quantities(self, solution: Solution) -> dict[str, Integral]:
-        """The integrals that the file asks for, by name."""
+    def quantities(self, solution: Solution) -> dict[str, Number]:
+        """The numbers that the file asks for, by name."""
         return {
-            name: integral_of(self.builder, solution, entry, name, self.sign)
+            name: number_of(self.builder, solution, entry, name, self.sign)
             for name, entry in self.file.quantities.items()
             if entry.kind != "effective"
         }

@@ -26,7 +26,7 @@ from jumpnet.judge.level import Level, solved
 from jumpnet.judge.options import JudgeOptions
 from jumpnet.judge.singular import changes_at_vertices, changes_on_boundary, singular_corners
 from jumpnet.problem import Problem
-from jumpnet.solution import Solution
+from jumpnet.solution import Solution, quantities
 
 GROWTH = {2: 1.2, 3: 1.3}  # the time of a space is expected to grow with this power of the unknowns, by dimension
 ROUNDING = 1e-14  # of the size of u: changes below it are rounding
@@ -245,7 +245,7 @@ def _mean(
     """
     if problem.mean is None:
         return None, 0.0
-    found = solution.mean()
+    found = quantities.mean(solution)
     if mesh is None or answer is None or problem.sources:
         return problem.mean - found.value, found.error
     xi, w = gauss(mesh.dim, OF_MEAN[mesh.dim])

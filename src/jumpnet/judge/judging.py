@@ -16,6 +16,7 @@ from jumpnet.judge.options import JudgeOptions
 from jumpnet.judge.potential import of_potential, times_K
 from jumpnet.judge.verdict import Verdict
 from jumpnet.judge.voxels import judge_voxels
+from jumpnet.problem.resolution import survey
 from jumpnet.solution import Solution
 
 
@@ -63,9 +64,17 @@ def judge(
     return Verdict(solution, found, _safety(found, options, solution), time.perf_counter() - began)
 
 
+def weak(solution: Solution) -> bool:
+    """Whether an answer meets its equation in the weak sense: where A jumps inside a piece, its flux does not."""
+    representation = solution.representation
+    if representation.elements is not None or representation.voxels is not None:
+        return True
+    return solution.dim == 1 and line_of(solution.network) is not None
+
+
 def _safety(found: Finding, options: JudgeOptions, solution: Solution) -> float:
     """The safety factor of a result; at edges in space from what one more layer of elements changed."""
-    if not found.singular:
+    if not (found.singular or (solution.problem is not None and survey(solution.problem).hidden)):
         return options.safety
     if solution.dim < 3:
         return options.singular_safety
@@ -84,6 +93,8 @@ def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Find
         return undecided("not judged: the time limit left no time for it.")
     if problem.data is not None:
         return undecided("not judged: the problem has measured values, which its equations alone need not meet.")
+    if (hidden := survey(problem).hidden) and not weak(solution):
+        return undecided(f"not judged: {hidden[0]}.")
     if problem.dim == 1:
         limits = LineOptions(time_limit=options.seconds)
         expansion = line_of(solution.network)

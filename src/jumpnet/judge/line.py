@@ -25,7 +25,7 @@ from jumpnet.fe.line.elements import gauss
 from jumpnet.fe.line.resolution import resolve
 from jumpnet.judge.finding import Finding
 from jumpnet.problem import Problem
-from jumpnet.solution import Solution
+from jumpnet.solution import Solution, quantities
 
 DATA = 1e-6  # to which the problem's own data are resolved first: residuals are sharp where data are
 TOL = 1e-3  # the relative accuracy of the error; a few percent would suffice
@@ -146,7 +146,7 @@ def defect_statement(solution: Solution, statement: LineStatement) -> LineStatem
     at_ends = noise * (np.abs(ends.alpha * u) + np.abs(ends.beta * q))
     unknown = np.full(statement.pieces, np.nan)
     load = PieceFunction(unknown, lambda pieces, x: -solution.residual(x[:, None], pieces), everywhere=True)
-    mean = None if statement.mean is None else statement.mean - solution.mean().value
+    mean = None if statement.mean is None else statement.mean - quantities.mean(solution).value
     return replace(
         statement,
         f=load,

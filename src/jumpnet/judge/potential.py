@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from jumpnet.judge.finding import ErrorField, Finding
-from jumpnet.solution import Solution
+from jumpnet.solution import Solution, quantities
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ def of_potential(solution: Solution) -> Solution:
     found = solution.potential()
     if solution.problem is None or solution.problem.mean is None:
         return found
-    return found.with_problem(solution.problem.potential(found.mean().value))
+    return found.with_problem(solution.problem.potential(quantities.mean(found).value))
 
 
 def times_K(found: Finding, solution: Solution) -> Finding:

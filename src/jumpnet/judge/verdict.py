@@ -102,11 +102,12 @@ class Verdict:
         volume = sum(self.finding.volume) if piece is None else self.finding.volume[self._piece(piece)]
         return self.error_of_integral(piece) / volume
 
-    def error_of_net_flux(self, over: tuple[int, int] | str) -> float:
+    def error_of_net_flux(self, over: tuple[int | str, int | str] | str) -> float:
         """The error of `solution.net_flux(over)`: the flux of e, from the equations of the elements."""
         self._field()
         partition = self.solution.statement.known_partition
-        key = partition.part_name(over) if isinstance(over, str) else (int(over[0]), int(over[1]))
+        number = partition.piece_number
+        key = partition.part_name(over) if isinstance(over, str) else (number(over[0]), number(over[1]))
         if key not in self.finding.fluxes:
             raise SolutionError(
                 f"the error of the flux over {over!r} is not known; it is for {list(self.finding.fluxes)}."

@@ -102,6 +102,11 @@ class Pattern:
         return self._planned[0]
 
     @property
+    def operations(self) -> float:
+        """The floating-point operations of the elimination by that plan."""
+        return self._planned[1]
+
+    @property
     def pays(self) -> bool:
         """Whether elimination by cell is cheaper than a dense factorisation."""
         if len(self.own) < 2 or len(self.shared) == self.size:

@@ -18,6 +18,10 @@ from jumpnet.linalg.block_qr import ByCell, Pattern
 from jumpnet.models.families import Family
 from jumpnet.rows import Rows, Sites
 
+# Floating-point operations in whose time a row is made (80 levels of 20 problems: 13 microseconds against 37
+# picoseconds for an operation).
+PER_ROW = 3.6e5
+
 
 @dataclass(frozen=True, eq=False)
 class Features:
@@ -120,6 +124,11 @@ class LinearSystem:
             blocks[l], self._mine[l] = matrix, mine
         self.J = ByCell(np.zeros((len(rows), 0)), tuple(blocks), pattern)
         self.rhs = rows.rhs * rows.weight
+
+    @property
+    def operations(self) -> float:
+        """About the floating-point operations of setting it up and solving it."""
+        return self.J.pattern.operations + PER_ROW * len(self.rhs)
 
     def residual(self, weights: Float[np.ndarray, " weights"]) -> Float[np.ndarray, " rows"]:
         """J w - rhs for scaled weights."""

@@ -43,7 +43,7 @@ class Status(Enum):
 
 
 class Record(NamedTuple):
-    """A step of an optimiser or a level of a direct solve; `damping` and `step_norm` are nan where there is none."""
+    """A step of an optimiser or a level of a Trefftz solve; `damping` and `step_norm` are nan where there is none."""
 
     step: int
     loss: float
@@ -55,7 +55,7 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class History:
-    """Every step of a training, or every level of a direct solve, as columns."""
+    """Every step of a training, or every level of a Trefftz solve, as columns."""
 
     terms: tuple[str, ...] = ()
     step: Float[np.ndarray, " k"] = field(default_factory=lambda: np.zeros(0))

@@ -56,6 +56,7 @@ class Notes:
 
     jumps: list[str]
     unresolved: list[str]
+    hidden: list[str]
 
     def add(
         self, what: Callable[[np.ndarray], str], leaves: Leaves, position: Callable[[np.ndarray], np.ndarray]

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from jumpnet.fields import Values
+from jumpnet.fields import Values, point
 from jumpnet.fields.tensor import GivenDivergence, ScalarTensor, TensorField
 from jumpnet.geometry.partition.interface_detection import Pair
 from jumpnet.geometry.randomness import EvenlySpread
@@ -27,13 +27,17 @@ from jumpnet.problem.sampling import SamplingPlan, finite_values, key_of, quietl
 from jumpnet.problem.surfaces import on_boundary, on_interface, piece_name, shared
 
 if TYPE_CHECKING:
+    from jumpnet.geometry import Partition
     from jumpnet.problem.problem import Problem
+    from jumpnet.problem.trees import Leaves
 
 # Boxes with which a tree begins, along each axis, by the number of dimensions; in four and more dimensions there is
 # no survey. Formulas give further places by themselves. Callables are first sampled with FINE boxes, at a spacing of
 # 1/131,000, 1/304 and 1/42 of the box, which takes 10 to 50 ms.
 COARSE = {1: 16, 2: 8, 3: 3}
 FINE = {1: 16384, 2: 38, 3: 7}
+# What to do where A jumps inside a piece.
+WALL = "make what lies beyond a piece of its own, or let finite elements solve the problem"
 # Points of a piece at which the variation of A is measured; below MILD its value is not refined. Above STEEP, u has
 # layers where A is small.
 PROBES, MILD, STEEP = 64, 10.0, 1e3
@@ -45,8 +49,9 @@ class DataSurvey:
 
     `pieces` has places by piece, `boundary` by the number of a part, `interfaces` by pair. `jumps` and `unresolved` are
     sentences: data that jump (points follow them), and what was found and not resolved, which no result can be trusted
-    with. `variation` is the factor by which A varies from place to place in each piece, at the points looked at: where
-    it is large, small residuals do not mean small errors.
+    with. `hidden` says where A jumps inside a piece: the flux is continuous there, which finite elements know and the
+    equation at points does not. `variation` is the factor by which A varies from place to place in each piece, at the
+    points looked at: where it is large, small residuals do not mean small errors.
     """
 
     pieces: dict[int, Places]
@@ -54,6 +59,7 @@ class DataSurvey:
     interfaces: dict[Pair, Places]
     jumps: tuple[str, ...]
     unresolved: tuple[str, ...]
+    hidden: tuple[str, ...]
     variation: tuple[float, ...]
 
     @property
@@ -85,7 +91,7 @@ def surveyed_as(problem: Problem, other: Problem) -> None:
 
 
 def _surveyed(problem: Problem) -> DataSurvey:
-    parts, notes = problem.partition, Notes([], [])
+    parts, notes = problem.partition, Notes([], [], [])
     pieces: dict[int, Places] = {}
     boundary: dict[int, Places] = {}
     interfaces: dict[Pair, Places] = {}
@@ -104,7 +110,8 @@ def _surveyed(problem: Problem) -> DataSurvey:
             if found:
                 interfaces[pair] = Places.join(found)
     variation = tuple(_variation(problem, piece, pieces.get(piece)) for piece in range(parts.size))
-    return DataSurvey(pieces, boundary, interfaces, tuple(notes.jumps), tuple(notes.unresolved), variation)
+    jumps, unresolved, hidden = map(tuple, (notes.jumps, notes.unresolved, notes.hidden))
+    return DataSurvey(pieces, boundary, interfaces, jumps, unresolved, hidden, variation)
 
 
 # --- pieces ---------------------------------------------------------------------------------------------------
@@ -191,6 +198,10 @@ def _of_volume(
     coarse, fine = (shared(boxes[parts.dim], among, parts.dim) for boxes in (COARSE, FINE))
     leaves = plan.leaves(evaluate, lambda x: x, box, coarse, fine)
     notes.add(lambda x: f"{letter} of {piece_name(problem, _piece_at(problem, x, pieces))}", leaves, lambda x: x)
+    if letter == "A":
+        for x in _inside_one(parts, leaves)[:1]:
+            name = piece_name(problem, _piece_at(problem, x, pieces))
+            notes.hidden.append(f"A of {name} jumps near {point(x)}: {WALL}")
     x, measure, size = chosen(leaves, (upper - lower) * ORDINARY)
     if not len(size):
         return None
@@ -200,6 +211,14 @@ def _of_volume(
         return None
     x = x[:, inside]
     return Places(x, measure[inside], size[inside], np.full_like(x, np.nan), piece[inside])
+
+
+def _inside_one(parts: Partition, leaves: Leaves) -> np.ndarray:
+    """Where a function jumps that no wall is near: what is on both sides belongs to the same piece."""
+    x = leaves.jumps
+    around = 2 * leaves.smallest * np.concatenate([np.eye(parts.dim), -np.eye(parts.dim)])
+    label = parts.label((x[:, None] + around).reshape(-1, parts.dim)).reshape(-1, len(around))
+    return x[np.all(label == label[:, :1], axis=1)]
 
 
 def _piece_at(problem: Problem, x: np.ndarray, pieces: list[int]) -> int:

@@ -20,21 +20,34 @@ from jumpnet.solution.solution import Solution
 MOST_ARGUMENTS = 3  # x, u, grad u
 
 
-def integral(solution: Solution, f: Any = None, over: Any = None) -> Integral:
-    """The integral of f over pieces, an interface or a part of the boundary; see `Solution.integral`."""
-    parts, places, density = solution.statement.known_partition, places_of(solution), _density(solution, f)
+def integral(
+    solution: Solution, f: Any = None, over: Any = None, seen: Callable[[Places], Places] = lambda at: at
+) -> Integral:
+    """The integral of f over pieces, an interface or a part of the boundary; see `Solution.integral`.
+
+    `seen` may replace the places at which f is evaluated by others, where u is another function.
+    """
+    parts, places, own = solution.statement.known_partition, places_of(solution), _density(solution, f)
+    density: Density = lambda at: own(seen(at))  # noqa: E731
     if isinstance(over, tuple):
         pair = _pair(parts, over)
         return places.on_interface(pair, density)
-    if isinstance(over, str) and over not in parts.names:
+    if not is_pieces(solution, over):
         part = _part(parts, over)
         pieces = outer_pieces(parts)
         return sum((places.on_boundary(part, piece, density) for piece in pieces), NOTHING)
-    return sum((places.in_piece(piece, density) for piece in _pieces(parts, over)), NOTHING)
+    return sum((places.in_piece(piece, density) for piece in pieces_of(solution, over)), NOTHING)
 
 
-def _pieces(parts: Partition, over: Any) -> Sequence[int]:
+def is_pieces(solution: Solution, over: Any) -> bool:
+    """Whether pieces are meant (or all of them), not an interface or a part of the boundary."""
+    known = isinstance(over, str) and over in solution.statement.known_partition.names
+    return known or not isinstance(over, str | tuple)
+
+
+def pieces_of(solution: Solution, over: Any) -> Sequence[int]:
     """The pieces that are meant, each once."""
+    parts = solution.statement.known_partition
     if over is None:
         return range(parts.size)
     return list(dict.fromkeys(parts.piece_number(one) for one in (over if isinstance(over, list) else [over])))
@@ -86,13 +99,23 @@ def _formula(text: str, dim: int) -> Density:
     return density
 
 
-def _called(f: Callable[..., Any]) -> Density:
-    """A function of as many of x, u, grad u as it has arguments."""
+def depends_on_u(f: Any) -> bool:
+    """Whether the integral of f changes with u: not that of a number, or of a function of x alone."""
+    return not isinstance(f, int | float) and not (callable(f) and _arguments(f) == 1)
+
+
+def _arguments(f: Callable[..., Any]) -> int:
+    """How many of x, u, grad u a function takes."""
     try:
         wanted = [p for p in inspect.signature(f).parameters.values() if p.default is p.empty]
-        count = MOST_ARGUMENTS if any(p.kind is p.VAR_POSITIONAL for p in wanted) else len(wanted)
     except (TypeError, ValueError):
-        count = 2
+        return 2
+    return MOST_ARGUMENTS if any(p.kind is p.VAR_POSITIONAL for p in wanted) else len(wanted)
+
+
+def _called(f: Callable[..., Any]) -> Density:
+    """A function of as many of x, u, grad u as it has arguments."""
+    count = _arguments(f)
     if not 1 <= count <= MOST_ARGUMENTS:
         raise SolutionError(f"f has {count} arguments; it is called with (x), (x, u) or (x, u, grad u).")
 

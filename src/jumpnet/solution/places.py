@@ -19,6 +19,8 @@ from jumpnet.fe.voxel import VoxelField
 from jumpnet.geometry.quadrature.integrals import over_boundary, over_interface, over_piece
 from jumpnet.geometry.quadrature.rules import NOTHING, Integral, total
 from jumpnet.problem import Supplement
+from jumpnet.problem.changes import changes
+from jumpnet.problem.resolution import survey
 from jumpnet.solution.solution import Solution
 
 Pair = tuple[int, int]
@@ -117,7 +119,21 @@ class OfGeometry(Integrals):
         return total(rules, self._of(pair[0], density, 1.0 if pair[0] < pair[1] else -1.0))
 
     def on_boundary(self, part: str | None, piece: int, density: Density) -> Integral:
-        return total(over_boundary(self.solution.statement.known_partition, part, piece), self._of(piece, density))
+        kinks, fine = self._known(part)
+        rules = over_boundary(self.solution.statement.known_partition, part, piece, kinks, fine)
+        return total(rules, self._of(piece, density))
+
+    def _known(self, part: str | None) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
+        """Where data on the boundary of the plane are not smooth, and where they change fast."""
+        problem = self.solution.problem
+        if problem is None or problem.dim != 2:
+            return None, None
+        kinks = [corner.place for corner in changes(problem)]
+        numbers = range(len(names := problem.partition.boundary_parts))
+        chosen = numbers if part is None else [names.index(problem.partition.part_name(part))]
+        found = survey(problem).boundary
+        fine = [x for k in chosen if k in found for x in found[k].x]
+        return np.reshape(kinks, (-1, 2)), np.reshape(fine, (-1, 2))
 
     def _of(self, piece: int, density: Density, sign: float = 1.0) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
         return lambda x, normals: density(Places(self.solution, piece, x, sign * normals))

@@ -31,7 +31,7 @@ class Errors:
 class TrustReport(Diagnosed):
     """What a careful reader wants to know before using a solution.
 
-    `unit` is what `steps` counts: the steps of a training or the levels of a direct solve. `balances` and `compared`,
+    `unit` is what `steps` counts: the steps of a training or the levels of a Trefftz solve. `balances` and `compared`,
     the differences from a reference, are there if they were asked for. `judged` is None where the error was not solved
     for. A solve that minimises nothing, as finite elements do, has no held-out residuals. `assumed` says what the
     problem left out, and what holds in its place.

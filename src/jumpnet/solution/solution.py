@@ -29,9 +29,9 @@ from jumpnet.solution.representation import Representation
 from jumpnet.solution.statement import Pieces, Statement
 
 if TYPE_CHECKING:
-    from jumpnet.geometry.quadrature.rules import Integral
     from jumpnet.judge import Verdict
     from jumpnet.solution.lines import Probe
+    from jumpnet.solution.numbers import Number
     from jumpnet.solution.quantities import Balance
 
 
@@ -144,7 +144,7 @@ class Solution(Diagnosed):
 
     @property
     def unit(self) -> str:
-        """What `steps` counts: a "step" of a training, or a "level" of a direct solve."""
+        """What `steps` counts: a "step" of a training, or a "level" of a Trefftz solve."""
         return "step" if self.network.expansion is None else "level"
 
     def __call__(self, x: ArrayLike, piece: Pieces | None = None) -> Float[np.ndarray, " n"]:
@@ -196,18 +196,18 @@ class Solution(Diagnosed):
             A[mine], div_A[mine], lam[mine], f[mine] = self.problem.pde(int(cell[mine[0]]), points[mine])
         return self.representation.functional(points, cell, -lam, div_A, A) - f
 
-    def net_flux(self, over: tuple[int | str, int | str] | str) -> "Integral":
+    def net_flux(self, over: tuple[int | str, int | str] | str) -> "Number":
         """The integral of A grad u . n over an interface (a, b), on the side of a and n pointing to a, or over a part
         of the boundary, n pointing outward."""
-        from jumpnet.solution.quantities import net_flux
+        from jumpnet.solution.numbers import fluxes
 
-        return net_flux(self, over)
+        return fluxes(self, [over])
 
-    def heat_flow(self, over: tuple[int | str, int | str] | str) -> "Integral":
+    def heat_flow(self, over: tuple[int | str, int | str] | str) -> "Number":
         """The heat -A grad u . n that leaves through a part of the boundary, or flows from b to a over (a, b)."""
         return self.net_flux(over).scaled(-1.0)
 
-    def integral(self, f: Any = None, over: Any = None) -> "Integral":
+    def integral(self, f: Any = None, over: Any = None) -> "Number":
         """The integral of u, or of one's own f, over a piece, an interface, a part of the boundary, or the domain.
 
         `f` is a formula in x1, x2, ... and u, or a function of the points (n, d), of (x, u) or of (x, u, grad u) that
@@ -216,9 +216,9 @@ class Solution(Diagnosed):
 
         Example: `solution.integral("u**2", over="disk")`, `solution.integral(lambda x, u: x[:, 0] * u, over="top")`.
         """
-        from jumpnet.solution.integrals import integral
+        from jumpnet.solution.numbers import integral_of
 
-        return integral(self, f, over)
+        return integral_of(self, f, over)
 
     def along(self, start: ArrayLike, end: ArrayLike, count: int = 101) -> "Probe":
         """u and the flux at `count` points of a line, with their distance `s` from its start; nan outside the domain.
@@ -229,17 +229,17 @@ class Solution(Diagnosed):
 
         return along(self, start, end, count)
 
-    def mean(self, piece: int | str | None = None) -> "Integral":
+    def mean(self, piece: int | str | None = None) -> "Number":
         """The mean of u over a piece, by number or name, or over the domain."""
-        from jumpnet.solution.quantities import mean
+        from jumpnet.solution.numbers import over_pieces
 
-        return mean(self, piece)
+        return over_pieces(self, "mean", None if piece is None else [piece])
 
-    def energy(self, piece: int | str | None = None) -> "Integral":
+    def energy(self, piece: int | str | None = None) -> "Number":
         """The integral of (grad u . A grad u + lam u^2)/2 over a piece, by number or name, or over the domain."""
-        from jumpnet.solution.quantities import energy
+        from jumpnet.solution.numbers import over_pieces
 
-        return energy(self, piece)
+        return over_pieces(self, "energy", None if piece is None else [piece])
 
     def balances(self) -> "tuple[Balance, ...]":
         """The flux out of each piece, and of the domain, against its sources: equal for the exact solution."""
@@ -250,7 +250,7 @@ class Solution(Diagnosed):
     def errors(self, points: int | None = None, *, seed: int | None = None) -> Errors:
         """Differences from the exact solution at random test points, by default ten times the interior points.
 
-        At least 2,000, as a direct solution may need no interior points at all, and at most 100,000.
+        At least 2,000, as a Trefftz solution may need no interior points at all, and at most 100,000.
         """
         if self.exact is None or self.partition is None:
             raise SolutionError(

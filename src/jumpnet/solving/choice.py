@@ -12,7 +12,6 @@ from jumpnet.engines.goal import Goal
 from jumpnet.engines.network import Network, NetworkEngine
 from jumpnet.engines.protocol import Accept, Engine, Request
 from jumpnet.engines.trefftz import Trefftz, TrefftzEngine
-from jumpnet.engines.trefftz.engine import SPEND
 from jumpnet.errors import GeometryError, JumpnetError, ModelError
 from jumpnet.fe.meshing.first import LateError
 from jumpnet.optim import Status
@@ -82,7 +81,7 @@ def _trefftz(problem: Problem, engine: Engine, request: Request, verify: Verify)
     """The Trefftz solution, and lines for `tried`; None if the engine does not suit the problem."""
     began, suits = time.perf_counter(), engine.suits(problem)
     if isinstance(suits, str):
-        return None, [f"direct: not tried, {suits}"]
+        return None, [f"Trefftz: not tried, {suits}"]
     judged = accepting(problem, request.goal, verify, request.budget)
 
     def accept(found: Solution, needed: bool) -> Solution:
@@ -95,13 +94,13 @@ def _trefftz(problem: Problem, engine: Engine, request: Request, verify: Verify)
     except (ArithmeticError, LookupError, ValueError, RuntimeError, np.linalg.LinAlgError) as error:
         if problem.data is not None or isinstance(error, JumpnetError):
             raise
-        return None, [f"direct: failed ({type(error).__name__}: {error})"]
+        return None, [f"Trefftz: failed ({type(error).__name__}: {error})"]
     return found, [_line(found, time.perf_counter() - began)]
 
 
 def _cut_short(direct: Solution) -> bool:
-    """Whether a Trefftz solve ended early in favour of finite elements."""
-    return direct.status in (Status.STALLED, Status.TIME_LIMIT) and direct.diagnostics.seconds > SPEND
+    """Whether a Trefftz solve may have ended early in favour of finite elements."""
+    return direct.status in (Status.STALLED, Status.TIME_LIMIT)
 
 
 def _near(problem: Problem, found: Solution, goal: Goal) -> bool:

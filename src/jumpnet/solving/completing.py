@@ -7,7 +7,7 @@ import numpy as np
 from jumpnet.geometry import Partition
 from jumpnet.geometry.quadrature.integrals import over_piece
 from jumpnet.problem import Problem, Supplement
-from jumpnet.solution import Solution
+from jumpnet.solution import Solution, quantities
 
 
 def completed(problem: Problem, found: Solution) -> Solution:
@@ -30,7 +30,7 @@ def _mean(solution: Solution, parts: Partition) -> tuple[float, float]:
     """
     sampled = any(over_piece(parts, piece).sampled for piece in range(parts.size))
     if sampled or solution.representation.elements is not None:
-        found = solution.mean()
+        found = quantities.mean(solution)
         return found.value, found.error
     whole, total, error = 0.0, 0.0, 0.0
     for piece in range(parts.size):

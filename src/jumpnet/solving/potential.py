@@ -10,7 +10,7 @@ from jumpnet.engines.goal import Goal
 from jumpnet.judge.potential import times_K
 from jumpnet.optim import Status
 from jumpnet.problem import Problem, Supplement
-from jumpnet.solution import Solution, Statement
+from jumpnet.solution import Solution, Statement, quantities
 
 # Sample points for the variation of u; after a miss, w is solved to this part of the tolerance that remains
 # (heuristic).
@@ -35,7 +35,7 @@ def multiplied(problem: Problem, w: Solution, goal: Goal) -> Solution:
     found = Solution(u, Statement.of(problem), replace(w.diagnostics, verdict=None, judged=None))
     if problem.mean is not None:
         ones = replace(found, representation=replace(u, scale=0.0, supplement=Supplement(1.0, ())))
-        constant = (problem.mean - found.mean().value) / ones.mean().value
+        constant = (problem.mean - quantities.mean(found).value) / quantities.mean(ones).value
         added = replace(u.supplement, constant=u.supplement.constant + constant)
         found = replace(found, representation=replace(u, supplement=added))
     estimate = max(problem.K) * w.estimate

@@ -13,6 +13,7 @@ from jumpnet.collocation import Stream
 from jumpnet.engines.goal import Goal
 from jumpnet.errors import ModelError
 from jumpnet.judge import JudgeOptions, Verdict, judge
+from jumpnet.judge.judging import weak
 from jumpnet.optim import Status
 from jumpnet.problem import Problem
 from jumpnet.problem.resolution import survey
@@ -103,8 +104,9 @@ def _judged(found: Solution, verdict: Verdict, enough: float, doubts: list[str])
 
 
 def _with_data(problem: Problem, found: Solution) -> Solution:
-    """The solution; not converged if the survey found data that its points do not resolve."""
-    unresolved = survey(problem).unresolved
+    """The solution; not converged if the survey found data that its points do not resolve, or cannot know of."""
+    known = survey(problem)
+    unresolved = known.unresolved + (() if weak(found) else known.hidden)
     if not unresolved or found.status is not Status.CONVERGED:
         return found
     return found.because(*unresolved, status=Status.UNRESOLVED, estimate=np.nan)

@@ -15,7 +15,7 @@ from jumpnet.problem import Dirichlet, Jump, Neumann, Periodic, Problem, inputs
 from jumpnet.problem.conditions import Condition, GivenOnBoundary, GivenOnInterface, Pair
 from jumpnet.solution import Solution
 from jumpnet.solution.effective import CONDITIONS, EffectiveTensor, bounds_of
-from jumpnet.solution.quantities import means
+from jumpnet.solution.quantities import means, net_flux
 from jumpnet.solving.call import solve
 from jumpnet.solving.methods import Method
 from jumpnet.solving.verify import Verify
@@ -165,7 +165,7 @@ def tensor_of(solutions: list[Solution], boundary: Boundary = "periodic") -> Eff
     for j, solution in enumerate(solutions):
         for i in range(d):
             for side, sign in enumerate((-1.0, 1.0)):
-                flux = solution.net_flux(f"x{i + 1}{'-+'[side]}")
+                flux = net_flux(solution, f"x{i + 1}{'-+'[side]}")
                 through[side, i, j] = sign * flux.value / face[i]
                 quadrature = max(quadrature, flux.error / face[i])
         size = float(np.linalg.norm(upper - lower)) / 4  # of u, about

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from jumpnet.errors import ModelError, ProblemError, SolutionError
-from jumpnet.geometry.quadrature.rules import Integral
+from jumpnet.errors import ModelError, ProblemError
 from jumpnet.guard.text import shorten
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
-from jumpnet.solution.quantities import added_energy, with_rounding
+from jumpnet.solution.numbers import Number
+from jumpnet.solution.quantities import with_rounding
 from jumpnet.solving import solve
 from jumpnet.studies.fingerprint import fingerprint
 from jumpnet.studies.nonlinear.call import solve_nonlinear
@@ -119,51 +119,32 @@ def measured(solution: Solution, quantity: Quantity) -> Measured:
 def _measured(solution: Solution, quantity: Quantity) -> Measured:
     if callable(quantity):
         found = quantity(solution)
-        value = found.value if isinstance(found, Integral) else np.asarray(found, float)
+        if isinstance(found, Number):
+            return found.value, found.error
+        value = np.asarray(found, float)
         if np.ndim(value) and np.size(value) != 1:
             raise ModelError(f"a quantity returned {shorten(found)}; one number is wanted.")
         return float(np.reshape(value, ())), np.nan
     kind, over = (quantity, None) if isinstance(quantity, str) else (quantity[0], (*quantity[1:], None)[0])
     if kind == "value":
-        x = np.atleast_2d(np.asarray(over, float))
-        return float(solution(x)[0]), _error(solution, lambda verdict: verdict.error(x)[0])
+        return _at(solution, np.atleast_2d(np.asarray(over, float)))
     if kind == "flux":
         if over is None:
             raise ModelError('("flux", ...) needs the name of a part of the boundary, or a pair of pieces.')
-        return solution.net_flux(over).value, _error(solution, lambda verdict: verdict.error_of_net_flux(over))
-    piece = None if over is None else solution.statement.known_partition.piece_number(over)
-    value = {"mean": solution.mean, "integral": lambda p: solution.integral(over=p), "energy": solution.energy}[kind](
-        piece
-    )
-    return value.value, _integrated(solution, kind, piece)
+        found = solution.net_flux(over)
+    elif kind == "integral":
+        found = solution.integral(over=over)
+    else:
+        found = solution.mean(over) if kind == "mean" else solution.energy(over)
+    return found.value, found.error
 
 
-def _error(solution: Solution, lacking: Callable[[Any], float]) -> float:
-    """The judged error times the judge's safety factor; nan where there is no verdict."""
-    verdict = solution.verdict
+def _at(solution: Solution, x: np.ndarray) -> Measured:
+    """u at a point, and its judged error times the judge's safety factor; nan where there is no verdict."""
+    verdict, value = solution.verdict, float(solution(x)[0])
     if verdict is None or not verdict.decided:
-        return np.nan
-    try:
-        return float(verdict.safety * abs(lacking(verdict)))
-    except SolutionError:  # a flux that the judge has not kept
-        return np.nan
-
-
-def _integrated(solution: Solution, kind: str, piece: int | None) -> float:
-    """The error of a mean, an integral or an energy. Without a verdict by Cauchy and Schwarz: a root mean square error
-    e over the domain is at most e sqrt(domain/piece) in a piece."""
-    verdict = solution.verdict
-    if verdict is not None and verdict.decided:
-        if kind == "energy":
-            return _error(solution, lambda v: added_energy(v.solution, v.error, v.gradient, piece))
-        return _error(solution, lambda v: (v.error_of_mean if kind == "mean" else v.error_of_integral)(piece))
-    if kind == "energy" or not (solution.status.ok and np.isfinite(solution.estimate)):
-        return np.nan
-    parts = solution.statement.known_partition
-    whole = sum(parts.measure(p) for p in range(parts.size))
-    mine = whole if piece is None else parts.measure(piece)
-    mean = solution.estimate * float(np.sqrt(whole / mine))
-    return mean if kind == "mean" else mean * mine
+        return value, np.nan
+    return value, verdict.safety * abs(float(verdict.error(x)[0]))
 
 
 def digest(*texts: str) -> str:

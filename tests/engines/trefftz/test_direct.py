@@ -1,4 +1,4 @@
-"""The default call: direct solutions of real inclusions and of the paper's problems, with estimates one can believe."""
+"""The default call: Trefftz solutions of inclusions and of the paper's problems, with estimates that hold."""
 
 from functools import cache
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import jumpnet as jn
+from jumpnet.engines.trefftz.spaces import first_space
 from jumpnet.experiments import problems, tables
 from jumpnet.models import Frozen
 
@@ -51,7 +52,7 @@ def test_inclusions_of_every_contrast_by_the_default_call(name: str) -> None:
     solution = solved(name)
     assert solution.status is jn.Status.CONVERGED
     assert solution.errors().relative_l2 <= 1e-10
-    assert "direct" in solution.diagnostics.method
+    assert "Trefftz" in solution.diagnostics.method
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
@@ -143,7 +144,7 @@ def test_same_seed_same_bits_and_a_saved_solution_too(tmp_path: Any) -> None:
     x = np.random.default_rng(0).uniform(-1, 1, (20, 2))
     assert np.array_equal(loaded(x), once(x)) and np.array_equal(loaded.grad(x), once.grad(x))
     assert loaded.estimate == once.estimate and isinstance(loaded.network, Frozen)
-    assert "estimate" in str(loaded.report()) and "direct" in str(loaded.report())
+    assert "estimate" in str(loaded.report()) and "Trefftz" in str(loaded.report())
 
 
 @pytest.mark.filterwarnings("ignore::jumpnet.JumpnetWarning")
@@ -156,6 +157,24 @@ def test_frozen_features_of_ones_own_choice(model: Any, bound: float) -> None:
     solution = jn.solve(problems.pde2(), verify=False, method=jn.Trefftz(basis=model))
     assert solution.errors().l2 <= bound
     assert solution.estimate >= solution.errors().l2 / 10
+
+
+def test_options_of_the_loop_and_of_enrichments() -> None:
+    """Images are left out wherever multipoles are proposed; a loop without patience ends early."""
+    close = jn.Problem(disks(0.05).partition, A=["1 + 0.1*x1", 1000.0, 1000.0], boundary=jn.Dirichlet("x1"))
+    with_images, without = (
+        jn.Trefftz(images=images).chosen["multipoles"].propose(close, first_space(close), [])
+        for images in (True, False)
+    )
+    assert len(without) == 2 < len(with_images)
+    problem = graded_disk()
+    whole = jn.solve(problem, tol=1e-8, verify=False, method=jn.Trefftz())
+    with pytest.warns(jn.JumpnetWarning, match="not converged"):
+        short = jn.solve(problem, tol=1e-8, verify=False, method=jn.Trefftz(patience=1, slow=1e-3))
+    assert short.status is jn.Status.STALLED and short.steps < whole.steps
+    for wrong in ({"marked": 0.0}, {"slow": 1.0}, {"patience": 0}):
+        with pytest.raises(jn.ModelError, match=next(iter(wrong))):
+            jn.Trefftz(**wrong)
 
 
 # --- never a wrong answer as a right one ------------------------------------------------------------------------------

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jumpnet.engines.budget import Budget, Watch
+from jumpnet.engines.budget import NEXT, Budget, Watch
 from jumpnet.engines.goal import Goal, rms
 from jumpnet.engines.progress import Progress
 from jumpnet.engines.trefftz.assembly import DirectSolver, Level
 from jumpnet.engines.trefftz.balance import Imbalance, imbalances
-from jumpnet.engines.trefftz.enrichments import ENRICHMENTS
 from jumpnet.engines.trefftz.enrichments.corners import CornerPowers
 from jumpnet.engines.trefftz.functions import ParticularSolution
 from jumpnet.engines.trefftz.options import Trefftz
@@ -30,9 +29,7 @@ from jumpnet.optim import Record, Status
 
 # Residuals below this part of the norm of the data are rounding (benchmarks/direct.py: 3e-16 to 2e-14).
 AT_ROUNDING = 1e-12
-# A residual above SLOW times that of the level before is no progress; PATIENCE such levels in a row end the loop. The
-# bounds are stricter if another engine follows, as algebraic convergence is not worth its unknowns (heuristic).
-SLOW, PATIENCE = 0.8, 3
+# The largest values of the options `slow` and `patience` if another engine follows (heuristic).
 SLOW_FIRST, PATIENCE_FIRST = 0.4, 2
 # With a user's basis there is no adaptive loop: at most this many richer spaces are solved to estimate the error.
 RICHER = 4
@@ -67,8 +64,8 @@ class Attempt:
         others = f", {poles} sets of poles outside them" if poles else ""
         others += f", powers at {corners} corners" if corners else ""
         others += f", particular solutions in {answers}" if answers else ""
-        worst = "" if self.status is Status.CONVERGED else f"; largest residual: {level.large_terms()[0]}"
-        return f"direct: {' and '.join(own)}{others}, {level.network.size} unknowns{worst}"
+        worst = "" if self.status is Status.CONVERGED else f"; largest residual: {level.large_terms(1.0)[0]}"
+        return f"Trefftz: {' and '.join(own)}{others}, {level.network.size} unknowns{worst}"
 
 
 class _Track:
@@ -91,7 +88,7 @@ class _Track:
             self.best = first
         self._note(first)
 
-    def add(self, after: Level, slow: float = SLOW) -> None:
+    def add(self, after: Level, slow: float = Trefftz.slow) -> None:
         """The next level; a residual above `slow` of the last is no progress."""
         last, best = self.last, self.best
         assert last is not None and best is not None
@@ -201,16 +198,21 @@ def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> S
 
     The degrees of marked blocks rise; where that stagnates, the enrichments propose blocks.
     """
-    watch, options = Watch(), solver.options
+    watch, before, options = Watch(), solver.operations, solver.options
+    slow, patience = options.slow, options.patience
+    if not alone:
+        slow, patience = min(slow, SLOW_FIRST), min(patience, PATIENCE_FIRST)
     track.begin(solver.level(first_space(solver.problem, options)))
     stride, good, asked = 1.0, True, set[str]()
     while len(track.records) < options.levels:
         last = track.last
         assert last is not None
-        if budget.forbids(watch, good):
-            return Status.TIME_LIMIT if np.isfinite(budget.limit) else Status.STALLED
-        watch = Watch()
-        space = last.space.grown(last.large_terms(), stride)
+        if budget.too_late(NEXT * watch.seconds):
+            return Status.TIME_LIMIT
+        if budget.too_much(solver.operations, solver.operations - before, good):
+            return Status.STALLED
+        watch, before = Watch(), solver.operations
+        space = last.space.grown(last.large_terms(options.marked), stride)
         if space == last.space and _at_rounding(last):  # of a source that nothing more can answer: compare all the same
             space = last.space.grown(last.held_rows.terms, stride)
         most = options.unknowns if space.cells is None else options.unknowns_of_cells
@@ -219,7 +221,6 @@ def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> S
         after = solver.level(space)
         if after.residual > options.stagnation ** min(stride, 1.0) * last.residual and not track.would_converge(after):
             after = _enriched(after, solver, asked, budget, watch)
-        slow, patience = (SLOW, PATIENCE) if alone else (SLOW_FIRST, PATIENCE_FIRST)
         track.add(after, slow)
         if track.met and track.balanced(solver):
             return Status.CONVERGED
@@ -231,12 +232,12 @@ def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> S
 
 def _enriched(level: Level, solver: DirectSolver, asked: set[str], budget: Budget, watch: Watch) -> Level:
     """The level with the blocks that enrichments propose, each accepted by its gain per cost."""
-    for name in solver.options.enrichments:
-        enrichment = ENRICHMENTS[name]
-        if (enrichment.once and name in asked) or budget.too_late(watch):
+    for name, enrichment in solver.options.chosen.items():
+        if (enrichment.once and name in asked) or budget.too_late(watch.seconds):
             continue
         asked.add(name)
-        space = level.space.with_blocks(enrichment.propose(solver.problem, level.space, level.large_terms()))
+        marked = level.large_terms(solver.options.marked)
+        space = level.space.with_blocks(enrichment.propose(solver.problem, level.space, marked))
         if space is level.space or space.network.size > solver.options.unknowns:
             continue
         found = solver.level(space)

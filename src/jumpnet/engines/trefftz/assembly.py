@@ -36,8 +36,6 @@ from jumpnet.rows import (
     weigh,
 )
 
-# Marking: conditions with a held-out residual above this part of the largest (heuristic).
-LARGE = 0.05
 # Points at which successive levels are compared.
 COMPARED = 400
 # Rounding errors of right-hand sides, in units of the last place (heuristic).
@@ -73,15 +71,15 @@ class Level:
         """The norm of the held-out residual."""
         return float(np.linalg.norm(self.held))
 
-    def large_terms(self) -> list[ConditionKey]:
-        """The families of equations with large residuals, the largest first."""
+    def large_terms(self, part: float) -> list[ConditionKey]:
+        """The families of equations with residuals above a part of the largest, the largest first."""
         square = np.bincount(self.held_rows.term, self.held**2, len(self.held_rows.terms))
         worst = np.argsort(-square)
         if self.space.cells is not None:
             # With hundreds of families, those left out are together a small part of the residual (Doerfler marking).
-            large = worst[: 1 + np.count_nonzero(np.cumsum(square[worst][::-1])[::-1] > LARGE**2 * square.sum())]
+            large = worst[: 1 + np.count_nonzero(np.cumsum(square[worst][::-1])[::-1] > part**2 * square.sum())]
         else:
-            large = worst[square[worst] >= LARGE**2 * square.max()]  # all of them, if all residuals are zero
+            large = worst[square[worst] >= part**2 * square.max()]  # all of them, if all residuals are zero
         return [self.held_rows.terms[term] for term in large]
 
     def without_traces(self) -> tuple[Frozen, Float[np.ndarray, " weights"]]:
@@ -102,6 +100,8 @@ class DirectSolver:
         self.halfwidth = (upper - lower) / 2
         parts = problem.partition
         self._drawn: Drawn | None = None
+        self.operations = 0.0
+        """Floating-point operations of all levels so far."""
         self._constant = ambient(problem)
         self.x, self.piece = parts.sample_interior(
             max(COMPARED, 4 * parts.size), seed=[seed, int(Stream.HELD_OUT), 9], minimum=2, method="even"
@@ -118,6 +118,7 @@ class DirectSolver:
         noise = ROUNDED * np.finfo(float).eps * size if constant else 0.0
         rows, held_rows = (_without(constant, some) if constant else some for some in (rows, held_rows))
         system = LinearSystem(network, rows)
+        self.operations += system.operations
         theta = self.options.least_squares.solve(system)
         r = system.residual(theta * system.column_size)
         found = network.values(theta, joined([held_rows.sites, network.placed(self.compared)]))

@@ -1,4 +1,4 @@
-"""Flux balances of a direct solution, from the residuals at its held-out points.
+"""Flux balances of a Trefftz solution, from the residuals at its held-out points.
 
 By the divergence theorem, the flux out of a piece minus its sources is the integral of the residual of the equation,
 and the flux lost between two pieces is the integral of the residual of their flux condition. Integrals of residuals

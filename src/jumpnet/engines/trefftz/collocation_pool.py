@@ -1,4 +1,4 @@
-"""Points of the direct solver, drawn for several levels at once, and the equations there.
+"""Points of the Trefftz engine, drawn for several levels at once, and the equations there.
 
 Points for the solve and held-out points are drawn together, because the cost of drawing and evaluating is mostly that
 of a call, not that of a point. The points of each family of equations are one low-discrepancy sequence: its first half

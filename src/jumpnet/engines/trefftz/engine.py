@@ -20,11 +20,13 @@ from jumpnet.engines.trefftz.spaces import space_of
 from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.optim import History, Status
 from jumpnet.problem import Problem, Supplement
+from jumpnet.problem.resolution import survey
 from jumpnet.rows import Rows
 from jumpnet.solution import Diagnostics, LeastSquares, PointCounts, Representation, Solution, Statement
 
-# Seconds of computing after which the next engine is tried, unless the residual still falls fast (heuristic).
-SPEND = 4.0
+# Floating-point operations after which the next engine is tried, unless the residual still falls fast: about four
+# seconds of one core (heuristic).
+SPEND = 1.5e11
 # With more corners (drawings), each of which has singular functions, or more segments of outlines (images), finite
 # elements are faster (heuristic).
 MOST_CORNERS, MOST_SEGMENTS = 40, 100
@@ -38,12 +40,14 @@ class TrefftzEngine:
     alone: bool = True
 
     def suits(self, problem: Problem) -> str | float:
-        """Why the engine does not suit the problem, else the seconds of computing a try is worth."""
+        """Why the engine does not suit the problem, else the floating-point operations a try is worth."""
         parts = problem.partition
         if problem.data is not None:  # finite elements take no measured values, so there is no time limit
             return np.inf
         if parts.dim > 3:
             return f"there are too many polynomials in {parts.dim} dimensions"
+        if survey(problem).hidden:
+            return "A jumps inside a piece"
         if parts.dim != 2:
             return SPEND
         shapes = (parts.domain, *parts.pieces)

@@ -1,9 +1,11 @@
 """Options of the Trefftz engine."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from jumpnet.engines.seeds import check_trials
-from jumpnet.engines.trefftz.enrichments import ENRICHMENTS
+from jumpnet.engines.trefftz.enrichments import ENRICHMENTS, Enrichment
+from jumpnet.engines.trefftz.enrichments.multipoles import Multipoles
 from jumpnet.errors import ModelError
 from jumpnet.models import FrozenModel
 from jumpnet.optim import Direct
@@ -30,6 +32,10 @@ class Trefftz:
         unknowns: The largest trial space of whole pieces; beyond it algebraic convergence is not worth its cost.
         unknowns_of_cells: The same where a piece is split into cells (400 disks have 90,000: benchmarks/many.py).
         levels: The most trial spaces that are solved.
+        marked: Refined are the functions that may lower residuals above this part of the largest (heuristic).
+        slow: A level whose residual exceeds this part of the one before makes no progress.
+        patience: So many levels in a row without progress end the loop. Where another engine is tried next, `slow` is
+            at most 0.4 and `patience` at most 2, as algebraic convergence is not worth its unknowns (heuristic).
         stagnation: p-refinement stagnates if more than this part of the residual remains. Then the enrichments propose
             blocks, which are accepted if at most this part remains per unit of their cost, in levels (heuristic).
         oversampling: Equations for each unknown. With fewer than two, residuals are small at the points only.
@@ -58,6 +64,9 @@ class Trefftz:
     unknowns: int = 6000
     unknowns_of_cells: int = 300_000
     levels: int = 20
+    marked: float = 0.05
+    slow: float = 0.8
+    patience: int = 3
     stagnation: float = 0.3
     oversampling: float = 2.0
     safety: float = 5.0
@@ -76,13 +85,22 @@ class Trefftz:
             raise ModelError(
                 f"enrichments is {self.enrichments!r}; give a tuple of {', '.join(map(repr, ENRICHMENTS))}."
             )
-        for name in ("first_degree", "unknowns", "unknowns_of_cells", "levels", "oversampling", "safety"):
+        for name in ("first_degree", "unknowns", "unknowns_of_cells", "levels", "patience", "oversampling", "safety"):
             if not getattr(self, name) > 0:
                 raise ModelError(f"{name} is {getattr(self, name)!r}; give a positive number.")
-        for name in ("stagnation", "saturation", "memory"):
+        for name in ("marked", "slow", "stagnation", "saturation", "memory"):
             if not 0 < getattr(self, name) < 1:
                 raise ModelError(f"{name} is {getattr(self, name)!r}; give a number between 0 and 1.")
         _ = self.least_squares
+
+    @property
+    def chosen(self) -> Mapping[str, Enrichment]:
+        """The enrichments by name, in the order in which they are asked."""
+        found = {name: ENRICHMENTS[name] for name in self.enrichments}
+        return {
+            name: replace(one, images=self.images) if isinstance(one, Multipoles) else one
+            for name, one in found.items()
+        }
 
     @property
     def least_squares(self) -> Direct:

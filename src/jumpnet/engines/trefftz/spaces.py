@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from jumpnet.charts import Slit, local_boxes
 from jumpnet.charts.choice import charts_of_hole
-from jumpnet.engines.trefftz.enrichments import ENRICHMENTS
 from jumpnet.engines.trefftz.enrichments.multipoles import FIRST_ORDER, images_of, multipoles, pole, scaled_box
 from jumpnet.engines.trefftz.functions import Functions, HarmonicFunctions, LegendrePolynomials, RandomRidges
 from jumpnet.engines.trefftz.operator_type import NEITHER, OperatorType, operator_types, own_chart, scaled
@@ -31,8 +30,8 @@ def first_space(problem: Problem, options: Trefftz = Trefftz()) -> TrialSpace:
     orders = [FIRST_ORDER if one.harmonic and "multipoles" in options.enrichments else 0 for one in types]
     polynomials = [LegendrePolynomials(problem.dim)] * len(types)
     space = _space(problem, types, polynomials, options.first_degree, orders, options)
-    for name in options.enrichments:
-        space = space.with_blocks(ENRICHMENTS[name].begin(problem, space))
+    for enrichment in options.chosen.values():
+        space = space.with_blocks(enrichment.begin(problem, space))
     return space
 
 

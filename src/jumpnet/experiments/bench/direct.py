@@ -1,4 +1,4 @@
-"""The direct solver, accuracy against time.
+"""The Trefftz engine, accuracy against time.
 
     python -m jumpnet.experiments.bench.direct pde4 1e-4,1e-6,1e-8 3
 

@@ -33,7 +33,7 @@ class Plan:
         ("pde4", "ordinary", "4,6,8"),
         ("pde5", "expert", "3,4,5"),
     )
-    tolerances: str = "1e-4,1e-6,1e-8"  # of the direct solver
+    tolerances: str = "1e-4,1e-6,1e-8"  # of the Trefftz engine
     evaluated: int = 1_000_000  # points at which a solution is looked at
     starts: int = 3  # of the command, with and without a cache
 

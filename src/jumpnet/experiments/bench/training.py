@@ -152,9 +152,9 @@ def error_against_time(plan: Plan, tell: Tell) -> Iterator[Item]:
 
 
 def _direct(name: str, plan: Plan) -> Run:
-    """Our direct solver, once for each tolerance."""
+    """Our Trefftz engine, once for each tolerance."""
     arguments = ("-m", "jumpnet.experiments.bench.direct", name, plan.tolerances, str(plan.solves))
-    return _points(peers.printed(*arguments, seconds=2 * plan.peer_seconds), f"the direct solver on {name}")
+    return _points(peers.printed(*arguments, seconds=2 * plan.peer_seconds), f"the Trefftz engine on {name}")
 
 
 def _finite_elements(name: str, way: str, orders: str, plan: Plan) -> Run:
@@ -188,7 +188,7 @@ ACCURACY = Comparison(
     "accuracy",
     "Error against time",
     "Trained: error of the best parameters so far, seed 0, times as above; the row gives the end of the training. "
-    "Direct: the whole call of solve with the direct solver, one point per tolerance. NGSolve: geometry, mesh, "
+    "Trefftz: the whole call of solve with the Trefftz engine, one point per tolerance. NGSolve: geometry, mesh, "
     "assembly, solve, one point per polynomial order. Imports and compilation are not counted; the row gives the last "
     "point. The ratio is that of the times to the paper's error, theirs over that of our training.",
     error_against_time,

@@ -48,7 +48,7 @@ def from_mesh(
     Triangles that run the wrong way round are turned, holes of three edges, or of four in a plane, are closed (with a
     warning); a surface that crosses itself is refused, with the place.
 
-    With `smooth` the surface is rounded: interfaces are then smooth, as the direct solver wants them, and details
+    With `smooth` the surface is rounded: interfaces are then smooth, as the Trefftz engine wants them, and details
     smaller than 1/64 of the body are lost. Without it the triangles stay as they are. By default the surface is smooth
     unless triangles meet at more than 45 degrees somewhere: at edges that are meant. Coordinates are those of the file
     times `scale`, plus `offset`. Closed surfaces that touch or overlap one another are united.

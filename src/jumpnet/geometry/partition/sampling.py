@@ -17,7 +17,7 @@ from jumpnet.geometry.randomness import Stream
 STEP = 1e-8
 """How far to either side of a wall the labels are taken, relative to the size of the domain."""
 DENSE = 1 << 16
-"""Sample points of an estimated volume (low-discrepancy), whose error is about 1e-4 of the box."""
+"""Sample points of an estimated volume (low-discrepancy), whose error is about 1e-4 of the box, in space up to 3e-4."""
 
 
 def check_rest(labeller: Labeller) -> None:
@@ -50,8 +50,22 @@ def measures(labeller: Labeller) -> tuple[float, ...]:
     cell = float(np.prod(box[1] - box[0])) / DENSE
     if whole is not None and None not in closed:
         return (_rest([whole, *closed]), *(float(v) for v in closed if v is not None))
-    shares = np.bincount(labeller(probe(box, DENSE)) + 1, minlength=labeller.size + 1)[1:] * cell
+    shares = np.bincount(labeller(_dense(box)) + 1, minlength=labeller.size + 1)[1:] * cell
     return tuple(float(v) if v is not None else float(s) for v, s in zip([None, *closed], shares, strict=True))
+
+
+def _dense(box: Bounds) -> Floats:
+    """The points of an estimated volume.
+
+    In space the Kronecker sequence of `probe` misses slabs and boxes by 8e-4, as random points do; that of the powers
+    of 2^(1/4) by 8e-5 (both by at most 3e-4 of balls and tori).
+    """
+    lower, upper = box
+    dim = len(lower)
+    if dim < 3:
+        return probe(box, DENSE)
+    steps = 2.0 ** (np.arange(1, dim + 1) / (dim + 1))
+    return lower + np.mod(0.5 + np.arange(1, DENSE + 1)[:, None] * steps, 1.0) * (upper - lower)
 
 
 def piece_boxes(labeller: Labeller, walls: Walls) -> tuple[Bounds, ...]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import pi
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +32,11 @@ ON = 1e-9
 """Points nearer to a curve than this part of its size are on it."""
 GRADED, SHRINK = 12, 0.2
 """Panels towards a corner or the end of a stretch, each a fifth of the next: fluxes may be singular there."""
+NOWHERE = np.empty((0, 2))
+NEAREST, HALVED, TOUCHING = 32, 40, 1e-7
+"""Of the search for places on a curve: points of a panel, bisections, and the distance, relative to the curve."""
+TESTED, FINER = 64, 16
+"""Points of a panel at which stretches are looked for, and by how much closer they are where none is found."""
 MOST_GRADED = 200
 """On curves with more corners (outlines of images) panels are not graded towards them."""
 
@@ -119,16 +126,35 @@ def _clipped(patch: PlanePatch) -> Path | None:
     return _segment(foot + low * along, foot + high * along, unit) if low < high else None
 
 
-def along(path: Path, held: Held, sign: float, places: Floats = np.empty((0, 2))) -> Quadrature:
-    """Gauss's rule on the stretches of a curve that belong to the integral; these may begin and end at given points."""
+class Known(NamedTuple):
+    """What is known of a wall before it is integrated over.
+
+    `corners` are points where stretches may begin and end, where they lie on straight parts of it. At `kinks` what is
+    integrated is not smooth, and about `fine` it changes fast. Stretches longer than the part `least` of the wall are
+    found, and a shorter one where `there` says that it exists.
+    """
+
+    corners: Floats = NOWHERE
+    kinks: Floats = NOWHERE
+    fine: Floats = NOWHERE
+    least: float = 1.0
+    there: bool = False
+
+
+def along(path: Path, held: Held, sign: float, known: Known = Known()) -> Quadrature:
+    """Gauss's rule on the stretches of a curve that belong to the integral."""
 
     def test(t: Floats) -> np.ndarray:
         x, normals, speed = path.at(t)
         return held(x, normals) & (speed > 0.0)
 
-    ends, corners = _with(path, places)
-    middles = (ends[:-1, None] + np.diff(ends)[:, None] * (np.arange(64) + 0.5) / 64).ravel()
-    found = test(middles)
+    ends, corners = _with(path, known.corners)
+    kinks, fine = (_parameters(path, places) for places in (known.kinks, known.fine))
+    ends, corners = np.unique(np.concatenate([ends, kinks, fine])), np.unique(np.concatenate([corners, kinks]))
+    count = max(TESTED, int(np.ceil(1.0 / (known.least * (len(ends) - 1)))))
+    middles, found = _tested(test, ends, count)
+    if known.there and not found.any():
+        middles, found = _tested(test, ends, FINER * count)
     change = np.flatnonzero(found[1:] != found[:-1])
     breaks = bisected(test, middles[change], middles[change + 1])
     cuts = np.concatenate([corners if len(corners) <= MOST_GRADED else corners[:0], breaks])
@@ -144,6 +170,32 @@ def along(path: Path, held: Held, sign: float, places: Floats = np.empty((0, 2))
         x, normals, speed = path.at((start[kept, None] + length[kept, None] * t).ravel())
         rules.append(Rule(x, speed * (length[kept, None] * w).ravel(), sign * normals))
     return Quadrature(tuple(rules), relative=ENDS if len(breaks) else 0.0, doubt=DOUBT)
+
+
+def _tested(test: Callable[[Floats], np.ndarray], ends: Floats, count: int) -> tuple[Floats, np.ndarray]:
+    """Parameters between the nodes of a curve, `count` in each panel, and which of them belong to the integral."""
+    middles = (ends[:-1, None] + np.diff(ends)[:, None] * (np.arange(count) + 0.5) / count).ravel()
+    return middles, test(middles)
+
+
+def _parameters(path: Path, places: Floats) -> Floats:
+    """The parameters of the places that lie on a curve, by bisection about the nearest of many points of it."""
+    if not len(places):
+        return np.empty(0)
+    t = np.concatenate(
+        [np.linspace(a, b, NEAREST, endpoint=False) for a, b in pairwise(path.nodes)] + [path.nodes[-1:]]
+    )
+    x = path.position(t)
+    off = np.stack([np.linalg.norm(x - place, axis=1) for place in places])
+    at = np.argmin(off, axis=1)
+    low, high = t[np.maximum(at - 1, 0)], t[np.minimum(at + 1, len(t) - 1)]
+    apart = lambda s: np.linalg.norm(path.position(s) - places, axis=1)  # noqa: E731
+    for _ in range(HALVED):
+        middle, hair = (low + high) / 2, 1e-6 * (high - low)
+        left = apart(middle - hair) < apart(middle + hair)
+        low, high = np.where(left, low, middle), np.where(left, middle, high)
+    found = (low + high) / 2
+    return found[apart(found) <= TOUCHING * float(np.ptp(x, axis=0).max())]
 
 
 def _with(path: Path, places: Floats) -> tuple[Floats, Floats]:

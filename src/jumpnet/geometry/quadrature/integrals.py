@@ -18,8 +18,8 @@ from jumpnet.geometry.bodies.shell import ShellPatch
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.partition import Partition
 from jumpnet.geometry.partition.interface_detection import Pair, Trace, Walls
-from jumpnet.geometry.patches import Flipped, Trimmed
-from jumpnet.geometry.quadrature.curve_quadrature import ORDERS, along, path_of, zero_line
+from jumpnet.geometry.patches import PILOT, Flipped, Trimmed
+from jumpnet.geometry.quadrature.curve_quadrature import NOWHERE, ORDERS, Known, along, path_of, zero_line
 from jumpnet.geometry.quadrature.regions import region_rules, unit_gauss
 from jumpnet.geometry.quadrature.rules import ENDS, SLIVERS, Held, Quadrature, Rule, bodily
 from jumpnet.geometry.quadrature.solids import in_ball, on_surface
@@ -30,22 +30,32 @@ SAMPLED, REPLICATES = 1 << 12, 8
 SEED = 20011
 """Of the sampled integrals: any number, always the same."""
 MOST_CORNERS = 2000  # that are looked at
+SHORT = 1 / (4 * PILOT)  # of a wall: stretches of it that a survey of PILOT points finds are found
 
 
 def over_interface(partition: Partition, pair: Pair) -> list[Quadrature]:
     """Rules for the interface of the pieces a < b; normals point from b to a."""
     walls = _walls(partition)
-    ends = _ends(partition)
+    known = Known(_ends(partition))
     found = [
-        _wall(walls, k, lambda t: walls.between(t, pair), ends)
+        _wall(walls, k, lambda t: walls.between(t, pair), known)
         for k, pilot in enumerate(walls.pilot)
         if walls.between(pilot, pair).any()
     ]
     return [_turned(q, lambda x, n: partition.label(x + walls.step * n) == pair[0]) for q in found]
 
 
-def over_boundary(partition: Partition, part: str | None = None, piece: int | None = None) -> list[Quadrature]:
-    """Rules for the outer boundary, for a part of it, or for what bounds a piece; normals point outward."""
+def over_boundary(
+    partition: Partition,
+    part: str | None = None,
+    piece: int | None = None,
+    kinks: Floats | None = None,
+    fine: Floats | None = None,
+) -> list[Quadrature]:
+    """Rules for the outer boundary, for a part of it, or for what bounds a piece; normals point outward.
+
+    What is integrated may be not smooth at the points `kinks`, and change fast about the points `fine`.
+    """
     walls, parts = _walls(partition), partition.boundary_parts
     chosen = None if part is None else parts.index(partition.part_name(part))
 
@@ -59,8 +69,11 @@ def over_boundary(partition: Partition, part: str | None = None, piece: int | No
         return of_part(trace) if piece is None else of_part(trace) & (trace.behind == piece)
 
     touched = [k for k, pilot in enumerate(walls.pilot) if of_part(pilot).any() and _meets(partition, piece, pilot)]
-    ends = _ends(partition)
-    return [_wall(walls, k, wanted, ends) for k in touched]
+    # A condition of the user's may hold on any short stretch; other parts begin and end at corners.
+    least = SHORT if partition.named and len(parts) > 1 else 1.0
+    kinks, fine = (NOWHERE if x is None else x for x in (kinks, fine))
+    known = Known(_ends(partition), kinks, fine, least)
+    return [_wall(walls, k, wanted, known._replace(there=bool(wanted(walls.pilot[k]).any()))) for k in touched]
 
 
 def outer_pieces(partition: Partition) -> list[int]:
@@ -108,8 +121,8 @@ def _turned(quadrature: Quadrature, forward: Held) -> Quadrature:
     return replace(quadrature, rules=rules)
 
 
-def _wall(walls: Walls, k: int, wanted: Callable[[Trace], np.ndarray], ends: Floats) -> Quadrature:
-    """Rules for the part of a wall that is wanted; it may begin and end at `ends`."""
+def _wall(walls: Walls, k: int, wanted: Callable[[Trace], np.ndarray], known: Known) -> Quadrature:
+    """Rules for the part of a wall that is wanted."""
     patch, sign, keeps = _bare(walls.walls[k].patch)
 
     def held(x: Floats, normals: Floats) -> np.ndarray:
@@ -124,7 +137,7 @@ def _wall(walls: Walls, k: int, wanted: Callable[[Trace], np.ndarray], ends: Flo
         rule = Rule(x, np.ones(1), sign * normals)
         return Quadrature((rule, rule))
     if walls.dim == 2 and (path := path_of(patch)) is not None:
-        return along(path, held, sign, ends)
+        return along(path, held, sign, known)
     if walls.dim == 2 and isinstance(patch, ShellPatch):
         return zero_line(patch, held, sign)
     if walls.dim == 3 and (found := on_surface(patch, held, sign)) is not None:

@@ -1,7 +1,7 @@
 """What a family of functions is, and how families are named in saved solutions.
 
 A family evaluates, for all its functions at once, the functional a0 f + a1 . grad f + a2 : hess f at sites: a matrix
-(sites, functions). Plain NumPy: a direct solve takes milliseconds, compiling for it would take seconds.
+(sites, functions). Plain NumPy: a Trefftz solve takes milliseconds, compiling for it would take seconds.
 """
 
 from collections.abc import Callable

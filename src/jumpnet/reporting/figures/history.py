@@ -44,7 +44,7 @@ def plot_history(
     """Loss and its parts over the steps, and the damping where the method has one; written to `path` if given.
 
     Takes a solution or its history; of several, {name: solution}, the losses are drawn beside each other. `unit` names
-    what the horizontal axis counts, by default `solution.unit`: the history of a direct solve has levels, and its loss
+    what the horizontal axis counts, by default `solution.unit`: the history of a Trefftz solve has levels, and its loss
     is that of held-out points.
     """
     if isinstance(history, Mapping):
@@ -82,7 +82,7 @@ def _of(given: History | Solution, unit: str | None) -> tuple[History, str]:
     if not isinstance(history, History):
         raise SolutionError(f"there is no history in a {type(given).__name__}; give a solution or solution.history.")
     if len(history) == 0:
-        raise SolutionError("the history is empty, so there is nothing to draw; a training or a direct solve fills it.")
+        raise SolutionError("the history is empty; a training or a Trefftz solve has one.")
     return history, unit or (given.unit if isinstance(given, Solution) else "step")
 
 

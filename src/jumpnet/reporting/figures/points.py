@@ -19,7 +19,7 @@ MOST_SPREAD = 1_000_000  # that are spread anew, to draw some of them
 
 
 def solve_points(solution: Solution) -> Collocation:
-    """The points of a training; for a direct solve as many, spread as evenly (its own are redrawn at each level)."""
+    """The points of a training; for a Trefftz solve as many, spread as evenly (its own are redrawn at each level)."""
     fit = solution.diagnostics.fit
     if fit is None or fit.points is None:
         raise SolutionError("this solution does not say at how many points it was solved.")

@@ -131,7 +131,7 @@ def verdict(report: TrustReport, alarm: str | None = None, remedy: str = "") -> 
         words.append(f"The estimated error is {report.estimate:.1e} in the root mean square.")
     if (worst := report.worst) is not None:
         words.append(
-            f"At points that the solve never saw, the equations that are met worst ({worst.term}) are off by "
+            f"At points that the solve never saw, the largest residual, of {worst.term}, is "
             f"{worst.scaled:.1e} of the size of the data."
         )
     if report.errors is not None:
