@@ -58,7 +58,7 @@ class JudgeOptions:
     next_order: float = 0.1
     eigenvalue: float = 0.1
     uneven: float = 1e3
-    unknowns: Mapping[int, int] = field(default_factory=lambda: {2: 80_000, 3: 250_000})
+    unknowns: Mapping[int, int] = field(default_factory=lambda: {2: 80_000, 3: 500_000})
     seconds: float = float("inf")
     safety: float = 2.0
     singular_safety: float = 5.0
