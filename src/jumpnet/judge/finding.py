@@ -41,12 +41,12 @@ class Finding:
     unresolved: float = 0.0
     change: float = 0.0
     singular: bool = False
-    exponent: float = 0.0
     unknowns: int = 0
     reason: str = ""
     total: tuple[float, ...] = ()
     fluxes: Mapping[tuple[int, int] | str, float] = default(default_factory=dict)
     means: tuple[Float[np.ndarray, " d"], Float[np.ndarray, " d"]] | None = None
+    exponent: float = 0.0
 
     @property
     def decided(self) -> bool:
