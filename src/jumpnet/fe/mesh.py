@@ -180,7 +180,7 @@ class Mesh:
     def folded(self) -> Int[np.ndarray, " k"]:
         """The elements that fold."""
         det = determinant(self.jacobians(gauss(self.dim, self.order + 1)[0]))
-        found = ~((det > 0).all(axis=1) | (det < 0).all(axis=1))
+        found = np.asarray((det > 0).all(axis=1) == (det < 0).all(axis=1))
         if self.dim == 2:
             bent = np.flatnonzero(~self.straight & ~found)
             at_ends = determinant(self.jacobians(lattice(self.dim, self.order), bent)) * np.sign(det[bent, :1])

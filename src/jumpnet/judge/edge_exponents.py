@@ -91,9 +91,9 @@ def _wedge(mesh: Mesh, element: int, local: int, beside: Float[np.ndarray, "2 2"
     """The wedge of an element at an edge; each of its faces there lies opposite to the other vertex."""
     one, other = np.arctan2(beside[:, 1], beside[:, 0]).tolist()
     c, d = ACROSS[local].tolist()
-    faces = (element, d), (element, c)
     if (other - one) % (2 * np.pi) > np.pi:
-        one, other, faces = other, one, faces[::-1]
+        one, other, c, d = other, one, d, c
+    faces = (element, int(d)), (element, int(c))
     return Wedge(int(mesh.piece[element]), one, one + (other - one) % (2 * np.pi), faces)
 
 

@@ -125,14 +125,14 @@ def _of_solids(
     parts: Partition, size: float, order: int, axes: list[int], finer: list[tuple[np.ndarray, float]], until: float
 ) -> Mesh:
     """The mesh of solids; in space with smaller elements where some fold, if these are few."""
-    finer = list(finer)
-    for _ in range(UNFOLDED):
-        mesh = apart("of_solids", parts, size, order, axes, finer, seconds=until - time.monotonic())
-        if parts.dim == 2 or mesh.sound or len(mesh.folded) > FEW * len(mesh) or time.monotonic() >= until:
-            break
+    finer, left = list(finer), UNFOLDED
+    while True:
+        mesh, left = apart("of_solids", parts, size, order, axes, finer, seconds=until - time.monotonic()), left - 1
+        few = 0 < len(mesh.folded) <= FEW * len(mesh)
+        if parts.dim == 2 or not few or not left or time.monotonic() >= until:
+            return mesh
         middle = mesh.vertices[mesh.elements[mesh.folded]].mean(axis=1)
         finer += zip(middle, (UNFOLDING * mesh.size[mesh.folded]).tolist(), strict=True)
-    return mesh
 
 
 def _of_levels(parts: Partition, size: float, axes: list[int], finer: list[tuple[np.ndarray, float]]) -> Mesh:
