@@ -118,3 +118,21 @@ def test_wrong_options_are_refused_in_one_sentence(wrong: dict[str, Any]) -> Non
 def test_wrong_options_of_elements_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(jn.ModelError, match=next(iter(wrong))):
         jn.FEM(**wrong)
+
+
+def test_constants_that_fall_from_level_to_level_are_for_the_judge() -> None:
+    """Two disks that nearly touch: the estimate holds the constant of the first levels, a hundred times the error."""
+    track = adaptivity._Track(Goal(1e-9))
+    track.begin(level(1e-1, 1.0))
+    track.add(level(1e-3, 1.0 + 1e-2))
+    assert track.excess == 1.0
+    track.add(level(1e-5, 1.0 + 1e-2 + 1e-6))  # 0.1, halved, against 1e-3
+    assert track.excess == pytest.approx(50, rel=0.01)
+
+
+def test_an_estimate_far_above_the_error_is_judged() -> None:
+    parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((s * 0.4005, 0), 0.4) for s in (-1, 1)])
+    solution = jn.solve(jn.Problem(parts, A=[1.0, 1e-3, 1e-3], boundary=jn.Dirichlet("x1")), tol=1e-6)
+    fit = solution.diagnostics.fit
+    assert solution.status is jn.Status.CONVERGED and fit is not None
+    assert (solution.verdict is not None) == (fit.excess > 10)
