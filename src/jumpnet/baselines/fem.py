@@ -126,7 +126,8 @@ def _space(mesh: FittedMesh, order: int, dirichlet: str = "") -> Any:
 
 def _solved(problem: Problem, mesh: FittedMesh, order: int) -> tuple[list[list[Any]], int]:
     """For each piece the continuous part and its lift, if there is one; and the number of unknowns."""
-    ng, _, comp, _ = ngsolve()
+    modules = ngsolve()
+    ng, comp = modules.ng, modules.comp
     fixed = "|".join(mesh.boundary[part] for part in mesh.boundary if problem.boundary[part].kind == "dirichlet")
     space = _space(mesh, order, fixed)
     u, test = space.TnT()

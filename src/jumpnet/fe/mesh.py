@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 
 from jumpnet.errors import GeometryError
 from jumpnet.fe.simplex import Lagrange, face_points, gauss, lagrange, lattice
-from jumpnet.fe.small import determinant, inverse
+from jumpnet.fe.small import determinant, inverse, solved
 
 STRAIGHT = 1e-13  # relative to its size: elements with smaller deviations are straight
 # Relative to its largest value: how far a determinant may fall below zero at a vertex (it is zero at cusps).
@@ -148,6 +148,28 @@ class Mesh:
     def _bent_jacobians(self, xi: Float[np.ndarray, "q d"], nodes: Float[np.ndarray, "m nodes d"]) -> np.ndarray:
         slope = np.ascontiguousarray(self.basis.gradient(xi).transpose(2, 0, 1))
         return np.matmul(slope, nodes[:, None]).transpose(0, 2, 3, 1)
+
+    def gradients(
+        self,
+        slope: Float[np.ndarray, "m q d"],
+        xi: Float[np.ndarray, "q d"],
+        elements: np.ndarray | slice = slice(None),
+    ) -> Float[np.ndarray, "m q d"]:
+        """Gradients of functions from their derivatives at reference points, J^-T times those."""
+        bent = self._bent(elements)
+        if bent is None:
+            return solved(np.swapaxes(self.jacobians(xi, elements), 2, 3), slope)
+        found = np.matmul(slope, self._affine_inverse[elements])
+        if len(bent):
+            J = self._bent_jacobians(xi, self.nodes[elements][bent])
+            found[bent] = solved(np.swapaxes(J, 2, 3), slope[bent])
+        return found
+
+    @cached_property
+    def _affine_inverse(self) -> Float[np.ndarray, "m d d"]:
+        """The inverse derivatives of the affine maps to the elements' vertices."""
+        corners = self.vertices[self.elements]
+        return inverse(np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2))
 
     @cached_property
     def sound(self) -> bool:

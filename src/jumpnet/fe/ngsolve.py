@@ -14,6 +14,7 @@ class NGSolve(NamedTuple):
     occ: Any
     comp: Any
     meshing: Any
+    core: Any
 
 
 def ngsolve() -> NGSolve:
@@ -22,6 +23,7 @@ def ngsolve() -> NGSolve:
         import netgen.meshing as meshing  # pyright: ignore[reportMissingImports]
         import netgen.occ as occ  # pyright: ignore[reportMissingImports]
         import ngsolve as ng  # pyright: ignore[reportMissingImports]
+        import pyngcore as core  # pyright: ignore[reportMissingImports]
         from ngsolve import comp  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise ModelError(
@@ -30,4 +32,4 @@ def ngsolve() -> NGSolve:
     ng.ngsglobals.msg_level = 0
     meshing.SetMessageImportance(0)  # pyright: ignore[reportAttributeAccessIssue]
     ng.SetHeapSize(HEAP)
-    return NGSolve(ng, occ, comp, meshing)
+    return NGSolve(ng, occ, comp, meshing, core)

@@ -105,6 +105,11 @@ class Lagrange:
         """Their gradients with respect to xi."""
         return self._kept("gradient", xi, lambda: self._slopes(xi))
 
+    def slopes(self, values: Float[np.ndarray, "m nodes"], xi: Points) -> Float[np.ndarray, "m n d"]:
+        """The gradients with respect to xi, at points, of functions with values at the nodes."""
+        table = self.gradient(xi).transpose(1, 0, 2).reshape(self.size, -1)
+        return (values @ table).reshape(len(values), len(xi), self.dim)
+
     def _slopes(self, xi: Points) -> Float[np.ndarray, "n nodes d"]:
         slopes = [dubiner_gradient(self.dim, self.order, xi, axis) @ self._coefficients for axis in range(self.dim)]
         return np.stack(slopes, axis=2)

@@ -9,7 +9,6 @@ from jaxtyping import Float
 from jumpnet.fe.field import Field
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.simplex import face_points
-from jumpnet.fe.small import solved
 from jumpnet.judge.coefficients import Coefficients
 from jumpnet.judge.cuts import CutDefects, cut_defects
 from jumpnet.problem import Problem, Supplement
@@ -167,6 +166,4 @@ class Elements:
 
     def _at(self, mesh: Mesh, xi: Array, element: Array) -> tuple[Array, Array]:
         values, basis = self.field.values[element], self.field.basis
-        slope = np.einsum("qkj,mk->mqj", basis.gradient(xi), values, optimize=True)
-        J = mesh.jacobians(xi, element)
-        return values @ basis.value(xi).T, solved(np.swapaxes(J, 2, 3), slope)
+        return values @ basis.value(xi).T, mesh.gradients(basis.slopes(values, xi), xi, element)

@@ -13,7 +13,7 @@ from jumpnet.fe.drifting import solved_with_drift
 from jumpnet.fe.field import Field, Locator
 from jumpnet.fe.mesh import Faces, on_faces
 from jumpnet.fe.simplex import dubiner, face_points, gauss
-from jumpnet.fe.small import determinant, inverse, least_eigenvalue
+from jumpnet.fe.small import determinant, least_eigenvalue
 from jumpnet.fe.space import Space
 from jumpnet.judge.answers import Answer, Elements, Sources
 from jumpnet.judge.coefficients import coefficients
@@ -95,10 +95,10 @@ class Level:
         """The square of the energy norm of a function in each element, with |lam| in place of lam."""
         basis, volume = self.space.basis, self.defects.volume
         xi = gauss(self.space.mesh.dim, self.count)[0]
-        slope = np.einsum("qkj,mk->mqj", basis.gradient(xi), values, optimize=True)
-        gradient = np.matmul(slope[:, :, None], inverse(self.space.mesh.jacobians(xi)))[:, :, 0]
+        gradient = self.space.mesh.gradients(basis.slopes(values, xi), xi)
         square = np.einsum("mqi,mqij,mqj->mq", gradient, volume.A, gradient, optimize=True)
-        square += np.abs(volume.lam) * (values @ basis.value(xi).T) ** 2
+        if volume.lam.any():
+            square += np.abs(volume.lam) * (values @ basis.value(xi).T) ** 2
         return np.sum(self._weights * square, axis=1)
 
     # --- resonance ----------------------------------------------------------------------------------------------
@@ -204,7 +204,10 @@ class Level:
         mesh, faces = self.space.mesh, self.space.mesh.boundary
         volume, A = self._weights.sum(), self.defects.volume.A
         slope = Elements(self.field).at(mesh, gauss(mesh.dim, self.count)[0])[1]
-        flux = np.einsum("mq,mqij,mqj->i", self._weights, A, slope, optimize=True)
+        if A.strides[1] == 0:  # one tensor for all points of an element
+            flux = np.einsum("mij,mj->i", A[:, 0], np.matmul(self._weights[:, None], slope)[:, 0], optimize=True)
+        else:
+            flux = np.einsum("mq,mqij,mqj->i", self._weights, A, slope, optimize=True)
         inner = mesh.interfaces
         between = on_faces(mesh, inner.element[:, 0], inner.local[:, 0], self.count).weight
         flux += np.einsum("fq,fqi->i", between, self.defects.interface.swept)

@@ -98,7 +98,8 @@ def curved_mesh(
     Along the axes that are `periodic` the meshes of opposite sides of the box match. `finer` are points with the sizes
     of elements there.
     """
-    ng, occ, _, meshing = ngsolve()
+    modules = ngsolve()
+    ng, occ, meshing = modules.ng, modules.occ, modules.meshing
     glued = occ.Glue(_parts(partition, Scene(partition.domain, size, frame)))
     for k, face in enumerate(glued.edges if partition.dim == 2 else glued.faces):
         face.name = f"face{k}"
@@ -208,7 +209,8 @@ def _parts(partition: Partition, scene: Scene) -> list[Any]:
 
 def _folded(mesh: Any, order: int) -> bool:
     """Whether some curved elements fold, which netgen does not report."""
-    ng, _, comp, _ = ngsolve()
+    modules = ngsolve()
+    ng, comp = modules.ng, modules.comp
     space = comp.IntegrationRuleSpace(mesh, order=order)
     return bool(points_of(space, ng.Det(ng.specialcf.JacobianMatrix(mesh.dim))).min() <= 0)
 

@@ -22,6 +22,8 @@ STRAIGHT = 1e-10  # of the domain: controls nearer to the chord than that make a
 CORNER = 1e-3  # radians: where segments meet at a larger angle, a curve has a corner
 PROBE = 1e-6  # of the domain: the distance at which the piece beside a segment is looked up
 MOST_SEGMENTS = 20_000  # beyond, the graph takes longer than boolean operations
+FEET = 33  # points of an arc between which those above given points of a chord are looked for
+SECANTS = 5  # steps there: from a thirtieth to rounding
 OUTSIDE = -1  # the label of what is not in the domain
 
 
@@ -174,6 +176,38 @@ class Arcs:
         c, s = self.control[self.first[arc] + k], (t - k)[:, None]
         r = 1 - s
         return r**3 * c[:, 0] + 3 * r**2 * s * c[:, 1] + 3 * r * s**2 * c[:, 2] + s**3 * c[:, 3]
+
+    def above_chords(
+        self,
+        arc: Int[np.ndarray, " n"],
+        start: Float[np.ndarray, " n"],
+        stop: Float[np.ndarray, " n"],
+        share: Float[np.ndarray, "n k"],
+    ) -> Float[np.ndarray, "n k"]:
+        """Parameters of an arc, between two, of the points whose feet divide the chord between these in given parts.
+
+        As a function of its chord, an arc is as smooth as it looks; in its parameter it is not, since that counts
+        segments, which are of different lengths.
+        """
+        a, b = self.at(arc, start), self.at(arc, stop)
+        chord = (b - a) / np.sum((b - a) ** 2, axis=1, keepdims=True)
+
+        def foot(t: Float[np.ndarray, "n m"]) -> Float[np.ndarray, "n m"]:
+            x = self.at(np.repeat(arc, t.shape[1]), t.ravel()).reshape(*t.shape, 2)
+            return np.matmul(x - a[:, None], chord[:, :, None])[:, :, 0]
+
+        samples = start[:, None] + (stop - start)[:, None] * np.linspace(0.0, 1.0, FEET)
+        there = np.maximum.accumulate(foot(samples), axis=1)
+        below = np.clip((there[:, None] <= share[:, :, None]).sum(axis=2) - 1, 0, FEET - 2)
+        (t0, t), (s0, s) = (
+            (np.take_along_axis(table, below, 1), np.take_along_axis(table, below + 1, 1)) for table in (samples, there)
+        )
+        low, high = np.minimum(t0, t), np.maximum(t0, t)
+        for _ in range(SECANTS):
+            step = np.divide((share - s) * (t - t0), s - s0, out=np.zeros_like(t), where=np.abs(s - s0) > 1e-15)
+            t0, s0, t = t, s, np.clip(t + step, low, high)
+            s = foot(t)
+        return np.where(share <= 0.0, start[:, None], np.where(share >= 1.0, stop[:, None], t))
 
 
 def joined_arcs(graph: Segments) -> Arcs:

@@ -6,13 +6,14 @@ curves they stand for, by blending into the elements, and left straight where el
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 
 from jumpnet.errors import GeometryError
-from jumpnet.fe.mesh import FOLDED, Mesh, from_corners
+from jumpnet.fe.mesh import FOLDED, Mesh, edge_keys, from_corners
 from jumpnet.fe.meshing.fitted import same_vertices
 from jumpnet.fe.meshing.frame import Frame
 from jumpnet.fe.meshing.graph import SAME, Arcs, joined_arcs, planar_graph
@@ -22,12 +23,14 @@ from jumpnet.geometry import Partition
 from jumpnet.geometry.curves import bezier
 
 SAMPLES = 4  # parts of a segment in which its turning is measured
-TURN = 0.4  # radians by which a curve turns along one edge at most
+TURN = 0.6  # radians by which a curve turns along one edge at most
 GRADING = 0.5  # how fast elements may grow away from short edges
 CLOSER, SHORTER = 3, 0.35  # meshes with edges shorter by this where some stayed straight (heuristic)
 OFF = 1e-3  # of its length: edges that stay straight nearer to their curves than that do not matter
 UNBENT = 8  # rounds of straightening edges of elements that fold
 LEAST = 0.05  # of its largest value: a determinant that falls below belongs to an element that nearly folds
+
+SIDES = ((0, 1), (1, 2), (0, 2))  # of a triangle
 
 Generated = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 Sizes = list[tuple[Float[np.ndarray, " 2"], float]]
@@ -224,7 +227,7 @@ def _bent(
     along = b - a
     # Where on its chord each end of an edge is, and so where on the curve.
     share = [np.sum((x[edges[:, k]] - a) * along, axis=1) / np.sum(along**2, axis=1) for k in (0, 1)]
-    t = np.stack([start + np.clip(s, 0.0, 1.0) * width for s in share], axis=1)
+    t = arcs.above_chords(arc, start, start + width, np.clip(np.stack(share, axis=1), 0.0, 1.0))
     x = x.copy()
     for k in (0, 1):
         x[edges[:, k]] = arcs.at(arc, t[:, k])
@@ -234,8 +237,8 @@ def _bent(
         folded = ~_unfolded(nodes, order)
         if not folded.any():
             break
-        bad = {tuple(sorted(pair)) for tri in triangles[folded].tolist() for pair in (tri[:2], tri[1:], tri[::2])}
-        bending &= np.array([tuple(sorted(pair)) not in bad for pair in edges[:, :2].tolist()], bool)
+        bad = np.concatenate([_keys(triangles[folded][:, [i, j]]) for i, j in SIDES])
+        bending &= ~np.isin(_keys(edges[:, :2]), bad)
     ends, kept = x[edges[~bending, :2]], t[~bending]
     length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
     middle = arcs.at(arc[~bending], kept.mean(axis=1))
@@ -258,24 +261,43 @@ def _nodes(
     nodes = np.einsum("kc,mcd->mkd", bary, x[triangles])
     if not len(edges) or order < 2:
         return nodes
-    number = {tuple(pair): k for k, pair in enumerate(np.sort(edges, axis=1).tolist())}
-    for i, j in ((0, 1), (1, 2), (0, 2)):
-        pairs = np.sort(triangles[:, [i, j]], axis=1).tolist()
-        which = np.array([number.get(tuple(pair), -1) for pair in pairs])
-        mine = np.flatnonzero(which >= 0)
-        if not len(mine):
-            continue
-        e = which[mine]
+    key = _keys(edges)
+    turn = np.argsort(key, kind="stable")
+    shares, table = _shares(order)
+    above = arcs.above_chords(arc, t[:, 0], t[:, 1], np.tile(shares, (len(arc), 1)))
+    on = arcs.at(np.repeat(arc, len(shares)), above.ravel()).reshape(*above.shape, 2)
+    off = on - ((1.0 - shares)[:, None] * on[:, :1] + shares[:, None] * on[:, -1:])
+    for (i, j), (inner, place, weight) in zip(SIDES, table, strict=True):
+        wanted = _keys(triangles[:, [i, j]])
+        found = turn[np.minimum(np.searchsorted(key[turn], wanted), len(turn) - 1)]
+        mine = np.flatnonzero(key[found] == wanted)
+        e = found[mine]
         forward = triangles[mine, i] == edges[e, 0]
-        first, last = np.where(forward, t[e, 0], t[e, 1]), np.where(forward, t[e, 1], t[e, 0])
-        s = (1.0 + bary[:, j] - bary[:, i]) / 2.0
-        inner = np.flatnonzero((bary[:, i] > 1e-12) & (bary[:, j] > 1e-12))
-        blend = bary[inner, i] * bary[inner, j] / (s[inner] * (1.0 - s[inner]))
-        for node, share, weight in zip(inner.tolist(), s[inner], blend, strict=True):
-            on = arcs.at(arc[e], first + share * (last - first))
-            chord = (1.0 - share) * x[triangles[mine, i]] + share * x[triangles[mine, j]]
-            nodes[mine, node] += weight * (on - chord)
+        at = np.where(forward[:, None], place, len(shares) - 1 - place)
+        nodes[mine[:, None], inner] += weight[:, None] * off[e[:, None], at]
     return nodes
+
+
+@cache
+def _shares(order: int) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray, np.ndarray]]]:
+    """Parts of an edge, 0 and 1 included; for each edge of a triangle the nodes that it moves, their parts, weights.
+
+    A node moves with the point of the edge that lies at the same distance from both of its ends (Gordon and Hall).
+    """
+    bary, each, every = lagrange(2, order).barycentric, [], []
+    for i, j in SIDES:
+        inner = np.flatnonzero((bary[:, i] > 1e-12) & (bary[:, j] > 1e-12))
+        s = (1.0 + bary[inner, j] - bary[inner, i]) / 2.0
+        each.append((inner, s, bary[inner, i] * bary[inner, j] / (s * (1.0 - s))))
+        every.append(s)
+    shares = np.unique(np.round(np.concatenate([[0.0, 1.0], *every]), 12))
+    shares = (shares + 1.0 - shares[::-1]) / 2.0  # the same from both ends
+    return shares, [(inner, np.abs(shares - s[:, None]).argmin(axis=1), weight) for inner, s, weight in each]
+
+
+def _keys(pairs: Int[np.ndarray, "n 2"]) -> Int[np.ndarray, " n"]:
+    """One number for each pair of vertices, in any order."""
+    return edge_keys(np.sort(pairs, axis=1))
 
 
 def _unfolded(nodes: Float[np.ndarray, "m nodes 2"], order: int) -> Bool[np.ndarray, " m"]:

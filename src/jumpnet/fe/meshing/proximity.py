@@ -10,7 +10,10 @@ from scipy.spatial import KDTree
 
 from jumpnet.geometry import Partition
 from jumpnet.geometry.partition.interface_detection import Trace
+from jumpnet.geometry.walls.corners import corners_of
 
+# Walls whose normals turn by less over the whole domain are straight.
+STRAIGHT = 1e-6
 # A wall may be off its chord by this part of the distance to the next wall.
 PART = 0.08
 # Normals of neighbouring points that differ by more are at a corner, which has no curvature.
@@ -40,10 +43,29 @@ def narrow(parts: Partition, size: float) -> list[tuple[Float[np.ndarray, " d"],
         gap = np.where(facing & (other >= 0) & (gap > ONE * parts.domain.size), gap, np.inf)
     curvature = _curvatures(trace.points, trace.normals, trace.wall)
     both = np.maximum(curvature, np.where(other >= 0, curvature[other], 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        wanted = np.sqrt(8 * PART * gap / both)
-    wanted = np.fmax(wanted, LEAST[parts.dim] * size)
+    bent = both * parts.domain.size > STRAIGHT
+    wanted = np.sqrt(8 * PART * np.divide(gap, both, out=np.full(len(gap), np.inf), where=bent))
+    wanted = _at_corners(parts, trace.points, wanted) if parts.dim == 2 else wanted
+    wanted = np.maximum(wanted, LEAST[parts.dim] * size)
     return [(trace.points[k], float(wanted[k])) for k in np.flatnonzero(wanted < size)]
+
+
+def _at_corners(
+    parts: Partition, x: Float[np.ndarray, "n d"], wanted: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, " n"]:
+    """The sizes without the decrease towards corners where walls meet at an angle.
+
+    At the distance s from such a corner the gap is proportional to s, and the size that it asks for to sqrt(s): nearer
+    than s0 = size^2/s, an element as long as s is short enough, and the size at s0 suffices. Where walls touch, gap and
+    size are proportional to s^2 and s, and the size is below s.
+    """
+    places = np.array([corner.place for corner in corners_of(parts)])
+    if not len(places):
+        return wanted
+    away = np.asarray(KDTree(places).query(x)[0])
+    # Below the diameter of the domain, for points on corners.
+    further = np.divide(wanted**2, away, out=np.full(len(x), parts.domain.size), where=away > 0)
+    return np.where(wanted > away, np.minimum(further, parts.domain.size), wanted)
 
 
 def _gaps(trace: Trace) -> tuple[Float[np.ndarray, " n"], Int[np.ndarray, " n"]]:

@@ -48,7 +48,7 @@ Only = Literal["any", "broken", "sudden"]
 
 @dataclass(frozen=True)
 class CornerPowers:
-    """Powers about a corner, the first ones, as many as the degree; with an `opening`, of a branch cut that ends."""
+    """The first powers about a corner, `degree` of them; with an `opening`, those of a branch cut that ends."""
 
     powers: tuple[complex, ...]
     opening: float = 0.0
