@@ -9,6 +9,7 @@ from jumpnet.errors import JumpnetError, SolutionError
 from jumpnet.fe.features import line_of
 from jumpnet.fe.line import LineOptions
 from jumpnet.judge.adaptivity import judge_elements, judge_smooth, undecided
+from jumpnet.judge.edge_exponents import further_layers
 from jumpnet.judge.finding import Finding
 from jumpnet.judge.layers import hidden_layer
 from jumpnet.judge.line import judge_expansion, judge_line
@@ -78,7 +79,8 @@ def _safety(found: Finding, options: JudgeOptions, solution: Solution) -> float:
         return options.safety
     if solution.dim < 3:
         return options.singular_safety
-    return options.safety * (1 + options.layers * found.change)
+    layers = further_layers(found.exponent) if found.exponent > 0 else options.layers
+    return options.safety * (1 + layers * found.change)
 
 
 def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Finding:
