@@ -147,8 +147,8 @@ def _loose(problem: Problem, found: Solution) -> bool:
     width below a hundredth of the domain (large lam) have few of the points at which a method compares its answers.
     """
     fit = found.diagnostics.fit
-    small = problem.dim == 2 and fit is not None and found.network.size <= SMALL
-    if problem.dim == 1 or (small and fit.excess > MOST_EXCESS):
+    high = fit is not None and fit.excess > MOST_EXCESS
+    if problem.dim == 1 or (problem.dim == 2 and high and found.network.size <= SMALL):
         return True
     x, piece = problem.partition.sample_interior(POINTS // 10, seed=[0, int(Stream.TEST), 4], method="even")
     size = problem.partition.domain.size
