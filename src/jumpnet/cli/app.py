@@ -89,7 +89,9 @@ def examples(
     steps: Steps = 1000,
     checkpoint: Annotated[
         str | None,
-        typer.Option("--checkpoint", metavar="FILE", help="Keep the training here; the same command goes on with it."),
+        typer.Option(
+            "--checkpoint", metavar="FILE", help="Keep the training in this file; the same command continues."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -226,7 +228,7 @@ def sweep(
 ) -> None:
     """Solve a problem file for many values of its constants; a table of its quantities with errors, and a picture.
 
-    Each result is kept in the directory: the same command goes on where it was interrupted.
+    Each result is kept in the directory: the same command continues where it was interrupted.
     """
     from jumpnet.cli.sweep import Options, run
 
@@ -261,7 +263,7 @@ def fit(
             "--starts",
             parser=whole(1, 1000),
             metavar="N",
-            help="Begin at so many places; by default the file's, else 1.",
+            help="The number of starting points; by default the file's, else 1.",
         ),
     ] = None,
     output: Output = None,
@@ -336,7 +338,7 @@ def reproduce(
         ),
     ] = None,
 ) -> None:
-    """Compute the paper's tables and figures beside the paper's numbers; goes on where it was interrupted."""
+    """Compute the paper's tables and figures beside the paper's numbers; continues where it was interrupted."""
     from jumpnet.cli.reproduce import Options, run
 
     options = Options(trials, setting, models, steps, jobs, cluster, quick, again, stored, recorded)

@@ -14,17 +14,13 @@ if TYPE_CHECKING:
 
 def listed(session: Session, as_json: bool = False) -> int:
     """Print the names, each with its sentence."""
-    from rich.table import Table
-
     from jumpnet.experiments.examples import EXAMPLES
 
+    sentences = {name: example.about for name, example in EXAMPLES.items()}
     if as_json:
-        session.dump({name: example.about for name, example in EXAMPLES.items()})
-        return SOLVED
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for name, example in EXAMPLES.items():
-        table.add_row(name, example.about)
-    session.out.print(table)
+        session.dump(sentences)
+    else:
+        session.say_pairs(sentences)
     return SOLVED
 
 

@@ -3,7 +3,6 @@
 import os
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError, version
 
 from jumpnet.cli.session import SOLVED, Session
 
@@ -18,33 +17,27 @@ OPTIONAL = ("ngsolve", "xfem", "shapely", "tifffile", "trimesh", "xarray", "dask
 def run(session: Session, as_json: bool = False) -> int:
     """Print a table of facts."""
     import jax
-    import numpy  # noqa: F401  (its BLAS is listed below)
-    import scipy.linalg  # noqa: F401
-    from rich.table import Table
-    from threadpoolctl import threadpool_info
 
     from jumpnet import __version__
+    from jumpnet.experiments.bench.timing import thread_pools, versions
 
-    pools = [f"{pool['internal_api']} {pool.get('version') or ''} x{pool['num_threads']}" for pool in threadpool_info()]
+    found = versions((*PACKAGES, *OPTIONAL))
     facts = {
         "jumpnet": __version__,
         "python": f"{platform.python_version()} ({sys.implementation.name})",
         "platform": platform.platform(),
         "devices": ", ".join(f"{d.platform}:{d.id} {d.device_kind}" for d in jax.devices()),
         "cores": str(os.cpu_count()),
-        "thread pools": ", ".join(pools) or "none",
+        "thread pools": thread_pools(),
         "compiled code": _cache(),
         "precision": "float64 inside jumpnet, whatever JAX is set to outside",
     }
-    facts |= {name: _version(name) for name in PACKAGES}
-    facts |= {f"{name} (optional)": _version(name) for name in OPTIONAL}
+    facts |= {name: found.get(name, "not installed") for name in PACKAGES}
+    facts |= {f"{name} (optional)": found.get(name, "not installed") for name in OPTIONAL}
     if as_json:
         session.dump(facts)
         return SOLVED
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for name, value in facts.items():
-        table.add_row(name, value)
-    session.out.print(table)
+    session.say_pairs(facts)
     return SOLVED
 
 
@@ -54,10 +47,3 @@ def _cache() -> str:
 
     place = directory()
     return "not kept (JUMPNET_CACHE)" if place is None else str(place)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"

@@ -8,14 +8,9 @@ from jumpnet.errors import ProblemError
 
 def listed(session: Session) -> int:
     """Print the kinds, each with its sentence."""
-    from rich.table import Table
-
     from jumpnet.files.starting import KINDS
 
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for kind, about in KINDS.items():
-        table.add_row(kind, about)
-    session.out.print(table)
+    session.say_pairs(KINDS)
     return SOLVED
 
 

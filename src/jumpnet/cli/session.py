@@ -9,7 +9,7 @@ import shlex
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,6 +93,15 @@ class Session:
     def dump(self, found: Any) -> None:
         """JSON, whole: its escapes are those of `clean`."""
         self.out.print(clean(json.dumps(found, indent=2), most=sys.maxsize), markup=False, soft_wrap=True)
+
+    def say_pairs(self, pairs: Mapping[str, str]) -> None:
+        """Names and what belongs to each, in two columns."""
+        from rich.table import Table
+
+        table = Table(box=None, show_header=False, pad_edge=False)
+        for name, text in pairs.items():
+            table.add_row(name, text)
+        self.out.print(table)
 
     def tell(self, text: str) -> None:
         """A line beside the results."""

@@ -44,7 +44,7 @@ HOW = """```
 jumpnet reproduce pde4 fa1              # one table or several; all: everything, hours
 jumpnet reproduce all --setting both    # default, faithful or both
 jumpnet reproduce all --quick           # both settings, few rows and steps: minutes
-jumpnet reproduce all --jobs 8          # trials in so many processes
+jumpnet reproduce all --jobs 8          # trials in eight processes
 jumpnet reproduce all --cluster tcp://host:8786   # on a dask.distributed scheduler
 jumpnet reproduce all --setting both --stored     # compute nothing, write this page from the recorded trials
 jumpnet reproduce all --setting both --recorded   # compute only what is not recorded yet

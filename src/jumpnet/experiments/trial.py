@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +17,7 @@ from jumpnet.engines.network import Network
 from jumpnet.engines.network.settings import paper_optimizer
 from jumpnet.engines.progress import Progress
 from jumpnet.errors import JumpnetError, JumpnetWarning
+from jumpnet.experiments.bench.timing import versions
 from jumpnet.experiments.predecessors import SlowDamping, hypercube_error
 from jumpnet.experiments.tables import NETWORKS, Row
 from jumpnet.judge import judge
@@ -110,7 +110,7 @@ def run(trial: Trial, progress: bool | Progress = False) -> Record:
         "spec": trial.spec,
         "seconds": time.perf_counter() - began,
         "finished": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "versions": {name: text for name in PACKAGES if (text := _version(name)) is not None},
+        "versions": versions(PACKAGES),
         **found,
     }
 
@@ -198,10 +198,3 @@ def interrupting(stopped: Callable[[], bool]) -> Progress:
             raise KeyboardInterrupt
 
     return progress
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -174,12 +174,18 @@ class Mesh:
     @cached_property
     def sound(self) -> bool:
         """Whether no element folds: no determinant changes its sign within an element."""
+        return not len(self.folded)
+
+    @cached_property
+    def folded(self) -> Int[np.ndarray, " k"]:
+        """The elements that fold."""
         det = determinant(self.jacobians(gauss(self.dim, self.order + 1)[0]))
-        if not np.all((det > 0).all(axis=1) | (det < 0).all(axis=1)):
-            return False
-        bent = np.flatnonzero(~self.straight) if self.dim == 2 else np.empty(0, int)
-        at_ends = determinant(self.jacobians(lattice(self.dim, self.order), bent)) * np.sign(det[bent, :1])
-        return not len(bent) or bool(np.all(at_ends.min(axis=1) > -FOLDED * np.abs(det[bent]).max(axis=1)))
+        found = np.asarray((det > 0).all(axis=1) == (det < 0).all(axis=1))
+        if self.dim == 2:
+            bent = np.flatnonzero(~self.straight & ~found)
+            at_ends = determinant(self.jacobians(lattice(self.dim, self.order), bent)) * np.sign(det[bent, :1])
+            found[bent] = at_ends.min(axis=1) <= -FOLDED * np.abs(det[bent]).max(axis=1)
+        return np.flatnonzero(found)
 
     # --- faces --------------------------------------------------------------------------------------------------
 

@@ -86,7 +86,7 @@ class Piece(Filling):
     centers: list[Vector] | None = Field(
         default=None, min_length=1, max_length=MOST_PIECES, description="one copy of the shape about each of these"
     )
-    wrap: bool = Field(default=False, description="what crosses a side goes on at the opposite one")
+    wrap: bool = Field(default=False, description="bodies that cross a side continue at the opposite one")
     without: list[Name] = Field(default=[], max_length=MOST_PIECES, description="pieces that are cut out of this one")
 
 
@@ -197,7 +197,7 @@ class SolveEntry(Entry):
     atol: float = Field(default=0.0, ge=0, allow_inf_nan=False, description="in units of u")
     time_limit: float | None = Field(
         default=None, gt=0, allow_inf_nan=False,
-        description="seconds for the solve and its judge; what is there when they end comes back",
+        description="seconds for the solve and its judge, after which the best answer so far is taken",
     )  # fmt: skip
     verify: Literal["auto", "always", "never"] = Field(default="auto", description="solve for the error of the answer")
     seed: int = Field(default=0, ge=0, lt=2**32)
@@ -222,7 +222,7 @@ class FitEntry(Entry):
 
     unknown: dict[str, list[Number]] = Field(min_length=1, max_length=20, description="NAME = [start, low, high]")
     noise: Number | None = Field(default=None, description="the standard deviation of a value of weight 1")
-    starts: int = Field(default=1, ge=1, le=1000, description="begin at so many points of the bounds")
+    starts: int = Field(default=1, ge=1, le=1000, description="the number of starting points within the bounds")
 
 
 class Line(Entry):

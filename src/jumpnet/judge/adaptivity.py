@@ -19,6 +19,7 @@ from jumpnet.fe.space import Space
 from jumpnet.geometry.walls.corners import corners_of
 from jumpnet.guard.memory import too_much
 from jumpnet.judge.answers import Answer, Elements, Smooth, Sources
+from jumpnet.judge.edge_exponents import least_exponent
 from jumpnet.judge.edges import singular_edges
 from jumpnet.judge.finding import Finding
 from jumpnet.judge.level import Level, solved
@@ -158,7 +159,8 @@ def judge_elements(
     spaces = _higher(field, Sources(beside) if beside.given else None, singular, options)
     mean, doubt = _mean(solution, problem)
     found = settled(problem, spaces, options, tol, mean, len(singular) > 0)
-    return replace(found, singular=len(singular) > 0, unresolved=found.unresolved + doubt)
+    exponent = least_exponent(problem, field.mesh, singular) if len(singular) and problem.dim == 3 else 0.0
+    return replace(found, singular=len(singular) > 0, exponent=exponent, unresolved=found.unresolved + doubt)
 
 
 def _patient(options: JudgeOptions, singular: bool) -> JudgeOptions:

@@ -30,20 +30,40 @@ def singular_edges(problem: Problem, mesh: Mesh) -> Int[np.ndarray, "edges 2"]:
     outer, changing = (np.isin(edge, names) for names in _on_boundary(problem, mesh))
     found = outer & (total > np.pi + SHARP)
     found |= changing & (total > np.pi / 2 + SHARP)
-    found |= _between_materials(problem, mesh, angle, total)
+    found |= _between_materials(problem, mesh, angle, total, np.isin(edge, _crossings(mesh)))
     ends = mesh.elements[:, EDGES].reshape(-1, 2)  # all images of an edge
     return np.unique(ends[found[number]], axis=0)
 
 
-def _between_materials(problem: Problem, mesh: Mesh, angle: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Which edges belong to a piece whose conductivity differs from that of its surroundings."""
+def _between_materials(
+    problem: Problem, mesh: Mesh, angle: np.ndarray, total: np.ndarray, crossed: np.ndarray
+) -> np.ndarray:
+    """Which edges belong to a piece whose conductivity differs from that of its surroundings.
+
+    At crossings of interfaces, as of a chessboard, both pieces may have half of the angle.
+    """
     k = np.array([_conductivity(problem, mesh, piece) for piece in range(problem.partition.size)])
     there = angle > 0
     high, low = np.where(there, k, 0.0).max(axis=1), np.where(there, k, np.inf).min(axis=1)
-    bent = (there & (np.abs(angle - total[:, None] / 2) > SHARP)).any(axis=1)
+    bent = (there & (np.abs(angle - total[:, None] / 2) > SHARP)).any(axis=1) | crossed
     # Elements at smooth surfaces are left straight if they would fold: their edges are not edges of the body.
     angular = there[:, 1:][:, [isinstance(shape, ANGULAR) for shape in problem.partition.pieces]].any(axis=1)
     return (there.sum(axis=1) > 1) & bent & angular & (high > CONTRAST * low)
+
+
+def _crossings(mesh: Mesh) -> Int[np.ndarray, " edges"]:
+    """The names of edges at which more than two interfaces end."""
+    (first, second), local = mesh.interfaces.element.T, mesh.interfaces.local[:, 0]
+    apart = mesh.piece[first] != mesh.piece[second]
+    names, count = np.unique(_of_faces(mesh, first[apart], local[apart]), return_counts=True)
+    return names[count > 2]
+
+
+def _of_faces(mesh: Mesh, element: np.ndarray, local: np.ndarray) -> Int[np.ndarray, "faces 3"]:
+    """The names of the edges of faces."""
+    ids = np.array([np.delete(mesh.elements[e], k) for e, k in zip(element, local, strict=True)], int).reshape(-1, 3)
+    pairs = np.sort(mesh.same[ids[:, [[0, 1], [0, 2], [1, 2]]]], axis=2)
+    return edge_keys(pairs.reshape(-1, 2)).reshape(-1, 3)
 
 
 def _conductivity(problem: Problem, mesh: Mesh, piece: int) -> float:
@@ -60,11 +80,15 @@ def _on_boundary(problem: Problem, mesh: Mesh) -> tuple[Int[np.ndarray, " edges"
     if not len(faces):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     element, local = faces.element[:, 0], faces.local[:, 0]
+    given = np.array([kind == "dirichlet" for kind in kinds_of_faces(problem, mesh)])
+    names = _of_faces(mesh, element, local)
+    return np.unique(names), np.intersect1d(names[given], names[~given])
+
+
+def kinds_of_faces(problem: Problem, mesh: Mesh) -> list[str]:
+    """The kind of condition on each face of the boundary."""
+    element, local, parts = mesh.boundary.element[:, 0], mesh.boundary.local[:, 0], problem.partition
     at = on_faces(mesh, element, local, 1)
-    parts = problem.partition
     part = parts.part_numbers(at.x[:, 0], at.normal[:, 0], mesh.piece[element])
-    given = np.array([problem.boundary[name].kind == "dirichlet" for name in parts.boundary_parts])[part]
-    ids = np.array([np.delete(mesh.elements[e], k) for e, k in zip(element, local, strict=True)])
-    names = edge_keys(np.sort(mesh.same[ids[:, [[0, 1], [0, 2], [1, 2]]]], axis=2).reshape(-1, 2))
-    of_face = np.repeat(given, 3)
-    return np.unique(names), np.intersect1d(names[of_face], names[~of_face])
+    kinds = [problem.boundary[name].kind for name in parts.boundary_parts]
+    return [kinds[k] for k in part.tolist()]

@@ -27,7 +27,8 @@ class Finding:
 
     `square` is the integral of e^2 over each piece, `volume` that of 1. `unresolved` is the root mean square error that
     defects outside the space (oscillating, singular, or between its integration points) may add. `change` is the change
-    of e under the last refinement, relative to its norm. `singular` says that the solution has singular points.
+    of e under the last refinement, relative to its norm. `singular` says that the solution has singular points,
+    `exponent` how fast it changes at singular edges in space at the least (zero if that is not known).
     `reason` is empty, or a sentence that says why the error is not known; `field` may be None then. `total` is the
     integral of e over each piece. `fluxes` are the integrals of A grad e . n over interfaces, for the key (a, b) on the
     side of a and with n pointing to a, and over the parts of the boundary, n outward. `means` are the means over the
@@ -45,6 +46,7 @@ class Finding:
     total: tuple[float, ...] = ()
     fluxes: Mapping[tuple[int, int] | str, float] = default(default_factory=dict)
     means: tuple[Float[np.ndarray, " d"], Float[np.ndarray, " d"]] | None = None
+    exponent: float = 0.0
 
     @property
     def decided(self) -> bool:

@@ -33,9 +33,10 @@ class JudgeOptions:
         seconds: No space is begun that is expected to end later.
         safety: An estimate is the judged error times this.
         singular_safety: The same if there are singular points in the plane. At edges in space it is `safety` times
-            1 + `layers` times the last relative change.
-        layers: All further layers of elements towards an edge change e by at most this many times what one has changed.
-            They shrink by a factor of 4, so that the change falls by 4^(2s) at an exponent s; 8 is for s = 0.04.
+            1 + what further layers change over the last change, times that (relative).
+        layers: All further layers of elements towards an edge change e by at most this many times what one has changed,
+            where exponents are not known. Layers shrink by a factor of 4, so that the change falls by 4^(2s) at an
+            exponent s; 8 is for s = 0.04.
 
     Example:
         >>> from dataclasses import replace
@@ -57,7 +58,7 @@ class JudgeOptions:
     next_order: float = 0.1
     eigenvalue: float = 0.1
     uneven: float = 1e3
-    unknowns: Mapping[int, int] = field(default_factory=lambda: {2: 80_000, 3: 250_000})
+    unknowns: Mapping[int, int] = field(default_factory=lambda: {2: 80_000, 3: 500_000})
     seconds: float = float("inf")
     safety: float = 2.0
     singular_safety: float = 5.0

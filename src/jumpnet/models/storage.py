@@ -58,7 +58,7 @@ def network_from_spec(spec: dict[str, Any]) -> Network | Frozen:
 
 
 def _consistent(network: Shallow | FullyConnected) -> Shallow | FullyConnected:
-    """The network, if its activations are known and its labels are as many as it says."""
+    """The network, if its activations are known and the number of its labels is the one it states."""
     for name in (network.hidden, getattr(network, "squash", None)):
         if name is not None:
             activation(name)

@@ -89,7 +89,7 @@ def site_values(network: Network | Frozen, theta: Float[np.ndarray, " parameters
     """The functional of every site, in pieces."""
     if network.expansion is not None:
         return network.expansion.values(theta, network.expansion.placed(sites))
-    # What an order leaves out is not looked at: it is made where it is not used, instead of being copied there.
+    # Coefficients of derivatives that no row has are not used: empty arrays spare copies to the device.
     nothing = np.zeros(0)
     a1, a2 = sites.a1 if sites.order > 0 else nothing, sites.a2 if sites.order > 1 else nothing
     with float64():

@@ -48,10 +48,10 @@ class DataSurvey:
     """Where the data of a problem have structure below the spacing of ordinary points; only what is found has entries.
 
     `pieces` has places by piece, `boundary` by the number of a part, `interfaces` by pair. `jumps` and `unresolved` are
-    sentences: data that jump (points follow them), and what was found and not resolved, which no result can be trusted
-    with. `hidden` says where A jumps inside a piece: the flux is continuous there, which finite elements know and the
-    equation at points does not. `variation` is the factor by which A varies from place to place in each piece, at the
-    points looked at: where it is large, small residuals do not mean small errors.
+    sentences: about data that jump, which points follow, and about structure that was found but not resolved; no result
+    with such data can be trusted. `hidden` says where A jumps inside a piece: the flux is continuous there, which
+    finite elements know and the equation at points does not. `variation` is the factor by which A varies over the
+    samples of each piece: where it is large, small residuals do not mean small errors.
     """
 
     pieces: dict[int, Places]

@@ -18,12 +18,12 @@ from jumpnet.problem.extrema import extrema_and_zeros, scouted
 from jumpnet.problem.manufactured import DerivedFluxJump, DerivedOnBoundary, DerivedSource, DerivedValueJump
 from jumpnet.problem.trees import Evaluate, Leaves, resolve
 
-# Points along each axis at which arguments of formulas are searched for extrema and zeros, by the number of parameters,
-# and how many of either, or of places found by sampling, are followed.
+# Arguments of formulas are searched for extrema and zeros at SEARCHED points along each axis, by the number of
+# parameters. At most MOST_SEEDS extrema, zeros, or places found by sampling are followed.
 SEARCHED = {1: 129, 2: 33, 3: 13}
 MOST_SEEDS = 24
-# Each grid on which callables are sampled has a quarter of the boxes of the one before along each axis, the last one
-# more than this times as many as the tree begins with.
+# Callables are sampled on a sequence of grids. Each has a quarter of the boxes of the one before along each axis; the
+# last one has more than SCOUTED_BELOW times the boxes of the tree's first grid.
 SCOUTED_BELOW = 4
 # The part of the finest grid, along each axis, on which formulas too long to be searched are sampled: they are slow.
 LONG = 0.25

@@ -11,6 +11,7 @@ from jumpnet.engines.progress import Progress
 from jumpnet.errors import JumpnetError, ProblemError
 from jumpnet.fields import ConstantField, is_zero
 from jumpnet.geometry import Box, Interval, Partition
+from jumpnet.optim import Status
 from jumpnet.problem import Dirichlet, Jump, Neumann, Periodic, Problem, inputs
 from jumpnet.problem.conditions import Condition, GivenOnBoundary, GivenOnInterface, Pair
 from jumpnet.solution import Solution
@@ -23,7 +24,9 @@ from jumpnet.solving.verify import Verify
 Boundary = Literal["periodic", "linear", "flux", "mixed"]
 
 # Of the square root of a tensor's tolerance: the first tolerance of solutions in space (heuristic).
-AIMED = 0.3
+AIMED = 0.1
+# Solutions that ended so are the best there are: smaller tolerances would end in the same way.
+LIMITS = (Status.STEP_LIMIT, Status.TIME_LIMIT)
 # The estimate is this many times what the signs of error suggest.
 ROOM = 3.0
 
@@ -108,7 +111,8 @@ class _CellProblems:
         for aimed in _aims(parts, goal):  # elements, whose means are judged
             with suppress(JumpnetError):
                 found = self.tensor(parts, aimed, "fem" if method == "auto" else method)
-                if found.estimate <= goal * float(np.abs(found.tensor).max()):
+                limited = all(solution.status in LIMITS for solution in found.solutions)
+                if limited or found.estimate <= goal * float(np.abs(found.tensor).max()):
                     return found
         return self.tensor(parts, goal, method)
 

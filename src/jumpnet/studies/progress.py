@@ -4,11 +4,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from jumpnet.engines.progress import PLAIN_LINES
 from jumpnet.studies.running import spoken
 
 Shown = Callable[[int, int, float], None]
 """A user's own: called with the number of solves done, of all, and the seconds left."""
-PLAIN_LINES = 4  # lines of progress where the output is no terminal
 
 
 @contextmanager

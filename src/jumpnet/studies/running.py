@@ -58,7 +58,7 @@ def in_processes(work: Work, tasks: Sequence[Task], jobs: int, breaks: int = 2) 
             if broken > breaks:
                 raise WorkerError(
                     "a worker process ended by force (was there enough memory?); what was done is kept, "
-                    "the same command goes on, perhaps with fewer --jobs."
+                    "the same command continues, perhaps with fewer --jobs."
                 ) from None
 
 

@@ -67,6 +67,9 @@ LOOSE, AT_ONCE = 1e-4, 4
 MODES_AT_ONCE = 0.2
 # The part of all elements that may be marked: in space each becomes eight, and its neighbours are cut too (heuristic).
 PART_MARKED = {2: 1.0, 3: 0.15}
+# The judge is asked where the estimate, times this, meets the tolerance: its own has a safety factor of two, and in
+# space a refuted answer costs more than one more space.
+AIMED = {2: 1.0, 3: 2.0}
 # The time of a space is expected to grow with this power of the number of unknowns.
 GROWTH = {2: 1.3, 3: 1.3}
 # The part of the engine's time that one space may take: the judge takes about 1.7 times as long
@@ -143,7 +146,7 @@ class Refinement:
             if self._report is not None:
                 size = (estimate / last.variation) ** 2 if last.variation > 0 else np.nan
                 self._report(Record(len(self._stages), size, (), np.nan, np.nan, self._spent), size)
-            if estimate <= tolerance(last.variation, last.size):
+            if estimate * AIMED[self.problem.dim] <= tolerance(last.variation, last.size):
                 return Status.CONVERGED
         return status
 

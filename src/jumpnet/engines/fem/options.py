@@ -15,7 +15,7 @@ class FEM:
     Args:
         order: The degree of the elements, from 1 to 10.
         size: The diameter of an element, in units of x.
-        unknowns: The size of the largest system; by default 250,000 in the plane, 100,000 in space.
+        unknowns: The size of the largest system; by default 250,000 in the plane, 200,000 in space.
         bulk: Bisected elements hold this part of the sum of squared error indicators (Doerfler marking); 0.9 by default
             (heuristic). Smaller values take more spaces, each with fewer unknowns.
 
@@ -45,4 +45,4 @@ class FEM:
 
     def most(self, dim: int) -> int:
         """The largest number of unknowns."""
-        return self.unknowns or {2: 250_000}.get(dim, 100_000)
+        return self.unknowns or {2: 250_000}.get(dim, 200_000)

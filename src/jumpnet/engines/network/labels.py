@@ -88,9 +88,9 @@ def initial_stretched(system: System | NonlinearSystem, rng: np.random.Generator
 
 
 def initial_raw(system: System | NonlinearSystem, rng: np.random.Generator, reach: int = REACH_UNSCALED) -> np.ndarray:
-    """The same; where one number tells many pieces apart, steep neurons here, too.
+    """The same for inputs without scaling; with larger weights where one number distinguishes many pieces.
 
-    Labels that are means come in clusters: each neuron is as steep in the label as its nearest labels are close.
+    Labels that are means come in clusters: a neuron's step in the label ends at its nearest labels.
     """
     network, sites = system.network.shallow, system.rows.sites
     if not (network and network.numbered and network.cells >= MANY_UNSCALED):
@@ -99,7 +99,7 @@ def initial_raw(system: System | NonlinearSystem, rng: np.random.Generator, reac
     x, label = np.asarray(sites.x), np.asarray(network.encoding)[0]
     at = rng.integers(len(x), size=network.neurons)
     through = (np.column_stack([x[at], label[sites.cell[at]]]) - middle) / half
-    # Half of what a neuron passes over: so many pieces, and as far as so many labels are from the one it belongs to.
+    # Half the length of a neuron's step: in x that of `reach` pieces, in the label up to the `reach` nearest ones.
     in_x = reach / 2 * _widths(x, np.asarray(sites.cell)) / half[:-1]
     apart = np.abs(through[:, -1:] - (label - middle[-1]) / half[-1])
     in_label = np.sort(apart, axis=1)[:, reach]

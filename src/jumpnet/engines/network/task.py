@@ -17,7 +17,7 @@ from jumpnet.engines.residuals import held_out_residuals
 from jumpnet.errors import JumpnetWarning, ModelError
 from jumpnet.geometry import Partition
 from jumpnet.models import Model, Network, NonlinearSystem, Separate, System
-from jumpnet.optim import Status, minimise
+from jumpnet.optim import Result, Status, minimise
 from jumpnet.rows import NonlinearRows, Rows, Weights, jets_of, probes, weigh
 from jumpnet.solution import (
     Diagnostics,
@@ -76,26 +76,30 @@ class Task:
         raw = self.settings.charts == "paper"
         options = {"seed": seed, "starts": starts, "raw": raw, "progress": told, "minimise": train_on}
         taken, result = train(candidates, optimizer, **options)
-        residual = taken.unseen.residual(result.theta)
-        held_out_loss = float(residual @ residual)
+        fit = self._fit(taken, result, held_rows, scale)
         status = result.status
         if status is Status.CONVERGED:
             # The training loss is small also for functions that meet the equations at the training points only.
-            missed = not held_out_loss <= MISSED * max(result.loss, optimizer.stop.tol)
+            missed = not fit.held_out_loss <= MISSED * max(result.loss, optimizer.stop.tol)
             status = Status.MISSED if missed else Status.TRAINED
-        fit = LeastSquares(
+        seconds = before + time.perf_counter() - began
+        return Solution(
+            Representation(taken.system.network, result.theta, taken.atlas, scale),
+            self.statement,
+            self._diagnostics(status, taken.atlas, seconds, seed, fit),
+        )
+
+    def _fit(self, taken: Candidate, result: Result, held_rows: Rows, scale: float) -> LeastSquares:
+        """What is known of the residuals, at training points and at held-out points."""
+        residual = taken.unseen.residual(result.theta)
+        return LeastSquares(
             result.loss,
             result.steps,
             result.history,
             held_out_residuals(held_rows, residual, scale),
-            held_out_loss,
+            float(residual @ residual),
             self._point_counts(),
             _named(self.settings.weights),
-        )
-        return Solution(
-            Representation(taken.system.network, result.theta, taken.atlas, scale),
-            self.statement,
-            self._diagnostics(status, taken.atlas, before + time.perf_counter() - began, seed, fit),
         )
 
     def _weighted(self, rows: Rows, scale: float | None = None) -> tuple[Rows, float]:

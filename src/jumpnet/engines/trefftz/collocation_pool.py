@@ -22,8 +22,8 @@ from jumpnet.problem.places import Places
 from jumpnet.problem.resolution import DataSurvey, survey
 from jumpnet.rows import ConditionKey, Kind, Rows, balanced_size, equations, select, stack
 
-# When points run out, about PLENTY new ones are drawn in all, but at least and at most AHEAD times as many as are
-# needed: drawing costs more than a solve with few functions, and hundreds of points hardly more than a few (heuristic).
+# When points run out, about PLENTY new ones are drawn in all, between the two factors AHEAD of the number needed: one
+# drawing costs more than a solve with few functions, and its cost hardly depends on the number of points (heuristic).
 PLENTY, AHEAD = 3000, (1.25, 4.0)
 # Groups of equations with collocation points of their own.
 GROUPS = ("pde", "boundary", "jump", "flux")

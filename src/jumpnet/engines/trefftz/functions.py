@@ -15,7 +15,7 @@ from jumpnet.models.families.solid import Solid
 
 
 class Functions(Protocol):
-    """Functions of a chart's coordinates, up to a degree; of some kinds, as many as the degree."""
+    """Functions of a chart's coordinates up to a degree, which for some kinds is their number."""
 
     name: ClassVar[str]
     """The kind, as reports name it."""
@@ -93,7 +93,7 @@ class PolesTimesPolynomials(OfAnyDegree):
 
 @dataclass(frozen=True)
 class RandomRidges(OfAnyDegree):
-    """Random ridge functions whose weights have size `scale`, as many as the degree."""
+    """Random ridge functions whose weights have size `scale`; the degree is their number."""
 
     dim: int
     scale: float

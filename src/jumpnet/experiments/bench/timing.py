@@ -4,7 +4,8 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -37,23 +38,28 @@ def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(costs), 1)[0])
 
 
-def machine() -> dict[str, str]:
-    """What a reader must know to compare: versions, processor, threads, and how busy the machine was."""
+def thread_pools() -> str:
+    """The BLAS libraries and their numbers of threads."""
     import numpy.linalg  # noqa: F401  (its BLAS is listed below)
     import scipy.linalg  # noqa: F401
     from threadpoolctl import threadpool_info
 
     pools = [f"{p['internal_api']} {p.get('version') or ''} x{p['num_threads']}" for p in threadpool_info()]
+    return ", ".join(pools) or "none"
+
+
+def machine() -> dict[str, str]:
+    """What a reader must know to compare: versions, processor, threads, and how busy the machine was."""
     found = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "system": platform.platform(),
         "processor": _processor(),
         "cores": str(os.cpu_count()),
-        "thread pools": ", ".join(pools) or "none",
+        "thread pools": thread_pools(),
         "load average at start": load(),
         "python": platform.python_version(),
     }
-    return found | {name: text for name in PACKAGES if (text := _version(name)) is not None}
+    return found | versions(PACKAGES)
 
 
 def _processor() -> str:
@@ -75,8 +81,10 @@ def load() -> str:
     return f"{minute:.2f} (1 min), {minutes:.2f} (5 min){busy}"
 
 
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """The versions of those packages that are installed."""
+    found = {}
+    for package in packages:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found

@@ -28,6 +28,9 @@ from jumpnet.problem.resolution import survey
 
 # If meshing fails or elements fold, the size is reduced by this factor, then the order.
 SMALLER = 0.5
+# In space, where no more than the part FEW of all elements fold, the mesh is made again with elements of this part of
+# their size there, UNFOLDED meshes at most: halving all elements costs eight times as many (heuristic).
+FEW, UNFOLDING, UNFOLDED = 0.02, 0.3, 3
 # The volume of a piece in a mesh may be off by a part of itself, and by a part of the domain's: volumes of shapes
 # without closed forms are sampled (geometry/partition/sampling.py).
 OFF, SAMPLED = 0.02, 1e-3
@@ -104,7 +107,7 @@ def _made(
             raise GeometryError(why or "no mesh could be made (there was no time for it).")
         try:
             closer = [(place, part * there) for place, there in finer]
-            mesh = apart("of_solids", paths, part * size, curved, axes, closer, seconds=until - time.monotonic())
+            mesh = _of_solids(paths, part * size, curved, axes, closer, until)
         except MeshingError as error:
             why = f"no mesh could be made ({error})."
             continue
@@ -117,6 +120,20 @@ def _made(
         else:
             return fitted(parts, on_crossings(parts, mesh) if problem.dim == 2 else mesh)
     raise GeometryError(why)
+
+
+def _of_solids(
+    parts: Partition, size: float, order: int, axes: list[int], finer: list[tuple[np.ndarray, float]], until: float
+) -> Mesh:
+    """The mesh of solids; in space with smaller elements where some fold, if these are few."""
+    finer, left = list(finer), UNFOLDED
+    while True:
+        mesh, left = apart("of_solids", parts, size, order, axes, finer, seconds=until - time.monotonic()), left - 1
+        few = 0 < len(mesh.folded) <= FEW * len(mesh)
+        if parts.dim == 2 or not few or not left or time.monotonic() >= until:
+            return mesh
+        middle = mesh.vertices[mesh.elements[mesh.folded]].mean(axis=1)
+        finer += zip(middle, (UNFOLDING * mesh.size[mesh.folded]).tolist(), strict=True)
 
 
 def _of_levels(parts: Partition, size: float, axes: list[int], finer: list[tuple[np.ndarray, float]]) -> Mesh:

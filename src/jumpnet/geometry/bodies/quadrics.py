@@ -53,7 +53,7 @@ class Ball(_Quadric):
     """The ball of a centre and a radius in any dimension; `Disk` is the same in the plane.
 
     Args:
-        center: The coordinates of the centre, as many as there are dimensions.
+        center: The coordinates of the centre.
         radius: A positive number.
 
     Example:

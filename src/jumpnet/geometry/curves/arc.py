@@ -16,6 +16,8 @@ from jumpnet.geometry.shape import Patch
 
 NODES = 2048
 """Nodes before refinement: 5.9-fold variation of speed (a notched star) is resolved to 1e-5 per cell."""
+TURN, HALVINGS = 0.2, 40
+"""Intervals between nodes are halved until the tangent turns by less than TURN radians, at most HALVINGS times."""
 CUSP = 1e-5
 """A point whose speed is below this fraction of the largest counts as a cusp and is never returned."""
 
@@ -41,18 +43,17 @@ class ClosedCurve(Parametrised, Protocol):
         ...
 
 
-def parameter_nodes(curve: ClosedCurve, turn: float = 0.2, depth: int = 40) -> Floats:
-    """Parameters of one period between which the tangent turns by less than `turn`, except at corners.
+def parameter_nodes(curve: ClosedCurve) -> Floats:
+    """Parameters of one period between which the tangent turns by less than TURN, except at corners.
 
-    Intervals that turn too much are halved; at a corner or a cusp that goes on until the interval is of
-    rounding size, so that the corner itself is a node.
+    At a corner or a cusp intervals are halved down to rounding, so that the corner itself is a node.
     """
     t = np.linspace(curve.start, curve.start + 2.0 * np.pi, NODES + 1)
-    for _ in range(depth):
+    for _ in range(HALVINGS):
         v = curve.velocity(t)
         with np.errstate(invalid="ignore"):
             cosine = np.sum(v[1:] * v[:-1], axis=1) / (np.linalg.norm(v[1:], axis=1) * np.linalg.norm(v[:-1], axis=1))
-        wide = np.flatnonzero(~(cosine >= np.cos(turn)) & (np.diff(t) > 1e-14))
+        wide = np.flatnonzero(~(cosine >= np.cos(TURN)) & (np.diff(t) > 1e-14))
         if len(wide) == 0 or len(t) > 4 * NODES:
             break
         t = np.insert(t, wide + 1, 0.5 * (t[wide] + t[wide + 1]))

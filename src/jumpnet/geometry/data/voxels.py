@@ -13,6 +13,7 @@ import numpy as np
 
 from jumpnet.errors import GeometryError
 from jumpnet.fields import GridField, spline_coefficients
+from jumpnet.fields.grid import MOST_NUMBERS
 from jumpnet.geometry.bodies.levelset import LevelSet
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.data.smoothing import plausible
@@ -22,8 +23,6 @@ WIDTHS = (11.3, 8.0, 5.6, 4.0, 2.8, 2.0, 1.4, 1.0, 0.7)
 """Widths of the blur in voxels, the largest first; the last is taken if none is plausible."""
 PAD = 4
 """Voxels added on all sides, so that splines are smooth at the border."""
-MOST_NUMBERS = 1 << 26
-"""Grid values of one body: half a gigabyte in float64."""
 
 
 def regions(cells: np.ndarray, size: Floats, origin: Floats) -> list[Shape]:

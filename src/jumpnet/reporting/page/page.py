@@ -40,7 +40,7 @@ VERSIONS = ("jax", "numpy", "scipy")  # packages whose versions the page names
 
 @dataclass(frozen=True)
 class Context:
-    """What a page shows beyond the solution: a title, a text, where the solution is stored, how it was made.
+    """What a page shows beyond the solution: a text, where the solution is stored, how it was made.
 
     `quantities` are the numbers that were asked for, by name, each with its error; they come first. `tables` are
     further numbers, by heading: rows of a name and its text. `heat` gives fluxes as heat flow, -A grad u. `picture` and
@@ -48,7 +48,6 @@ class Context:
     files, and `alarm` the headline of what fails (empty if nothing does), if that is known already.
     """
 
-    title: str | None = None
     about: str = ""
     saved: str | None = None
     command: str | None = None
@@ -74,7 +73,7 @@ def page(solution: Solution, title: str | None = None, context: Context = Contex
     """The page as text."""
     report = solution.report() if context.alarm is not None else checked_report(solution)
     alarm = report.alarm if context.alarm is None else context.alarm
-    name = escape(title or context.title or f"Interface problem in {solution.dim}-D with {solution.pieces} pieces")
+    name = escape(title or f"Interface problem in {solution.dim}-D with {solution.pieces} pieces")
     sections = {
         "Solution": _solution(solution, context),
         "Trust": tables(context.tables) + residuals(report) + seeds(report),

@@ -53,7 +53,7 @@ def fit(
             quantities as in `jn.sweep`: ("flux", "top"), ("mean", piece), or a function of the solution. Weights are
             the inverse of relative standard deviations. A file has its own, `[[data]]`, unless others are given.
         noise: The standard deviation of a value of weight 1; without it, it is estimated from the residuals.
-        starts: The search begins at so many points of a low-discrepancy sequence in the bounds, the first where
+        starts: The number of searches, from points of a low-discrepancy sequence in the bounds, the first where
             `unknown` says. Inclusions that are alike can be exchanged: their fits have several equal minima.
         seed: That of the solves, which is the same for all of them.
         options: Those of `jn.solve` (`tol` is 1e-7 unless given).

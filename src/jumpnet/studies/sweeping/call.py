@@ -51,7 +51,7 @@ def sweep(
         workers: The number of processes (None: one on each core). Functions are sent to them by name, so they belong
             into a module or behind `if __name__ == "__main__"`.
         cluster: The address of a dask.distributed scheduler, in place of processes.
-        store: A directory that keeps each result: the same call goes on where it was interrupted.
+        store: A directory that keeps each result: the same call continues where it was interrupted.
         again: True computes what is in the store once more.
         progress: True shows a bar with the time left; a function is called with (done, total, seconds left).
         options: Those of `jn.solve`.

@@ -16,13 +16,13 @@ import numpy as np
 from jumpnet.charts import Affine, inverse_root
 from jumpnet.engines.trefftz.functions import ParticularSolution
 from jumpnet.engines.trefftz.reflections import mirrors
-from jumpnet.engines.trefftz.singular_exponents import Sector, exponents
 from jumpnet.engines.trefftz.trial_space import BasisBlock, TrialSpace
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.walls.corners import OUTSIDE, Corner, corners_of
 from jumpnet.models.families.wedges import WHOLE, BranchCutPotential, Wedge
 from jumpnet.problem import Problem
 from jumpnet.problem.changes import from_outside, kinds_beside, singular_points, values_jump
+from jumpnet.problem.singular_exponents import Sector, exponents
 from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ConditionKey
 
 # Powers at each corner in the first space: at least FIRST, and all with exponents below LOW (heuristic).
@@ -48,7 +48,7 @@ Only = Literal["any", "broken", "sudden"]
 
 @dataclass(frozen=True)
 class CornerPowers:
-    """Powers about a corner, the first ones, as many as the degree; with an `opening`, of a branch cut that ends."""
+    """The first powers about a corner, `degree` of them; with an `opening`, those of a branch cut that ends."""
 
     powers: tuple[complex, ...]
     opening: float = 0.0
