@@ -132,8 +132,8 @@ class OfGeometry(Integrals):
         numbers = range(len(names := problem.partition.boundary_parts))
         chosen = numbers if part is None else [names.index(problem.partition.part_name(part))]
         found = survey(problem).boundary
-        fine = [x for k in chosen if k in found for x in found[k].x]
-        return np.reshape(kinks, (-1, 2)), np.reshape(fine, (-1, 2))
+        fine = [np.zeros((0, 2)), *(found[k].x.reshape(-1, 2) for k in chosen if k in found)]
+        return np.reshape(kinks, (-1, 2)), np.concatenate(fine)
 
     def _of(self, piece: int, density: Density, sign: float = 1.0) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
         return lambda x, normals: density(Places(self.solution, piece, x, sign * normals))
