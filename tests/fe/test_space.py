@@ -276,3 +276,11 @@ def test_few_elements_that_fold_make_no_fine_mesh() -> None:
     problem = jn.Problem(jn.Partition(box, balls), A=[1.0, *[10.0] * 4], boundary=sides, mean=0.0)
     mesh = first_mesh(problem, 1 / 6, 4)
     assert mesh.sound and len(mesh) < 3000
+
+
+def test_a_pipe_of_level_sets_shares_its_inner_surface_with_what_is_inside() -> None:
+    """Vertices that the first surface was cut at are on the second one up to rounding: no slivers there."""
+    pipe, inner = (jn.LevelSet(f"sqrt(x1**2 + x2**2) - {r}", dim=3) for r in (0.7, 0.4))
+    mesh = first_mesh(jn.Problem(jn.Partition(CUBE, [pipe - inner, inner]), boundary=jn.Dirichlet(0)), 0.5, 2)
+    assert mesh.sound
+    assert volumes(mesh)[1:] == pytest.approx([2 * np.pi * (0.49 - 0.16), 2 * np.pi * 0.16], rel=3e-3)

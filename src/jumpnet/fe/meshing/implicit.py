@@ -32,6 +32,8 @@ BENT = 0.1
 NEAR = 0.5
 # Halvings of an element, at most (each third one halves its size), and elements, at most.
 HALVINGS, MOST_ELEMENTS = 12, 60_000
+# Of the largest element: vertices nearer to a surface lie on it.
+ON_SURFACE = 1e-10
 # Steps to the root of a level function on an edge.
 STEPS = 60
 # Of a regular tetrahedron: vertices are moved back where elements would come out flatter (volume over size cubed).
@@ -140,6 +142,8 @@ def cut_out(mesh: Mesh, shape: Shape, label: int, fixed: Bool[np.ndarray, "verti
     Its faces approximate the surface. `fixed` says on which walls vertices lie, which they may not leave.
     """
     phi = shape.level(mesh.vertices)
+    # Where a surface is that of an earlier shape too (coatings), its vertices are on it up to rounding.
+    phi[np.abs(distance(shape, mesh.vertices)) < ON_SURFACE * mesh.size.max()] = 0.0
     phi, x = _snapped(mesh, shape, phi, fixed)
     return _split(mesh, shape, label, phi, x)
 
