@@ -168,3 +168,14 @@ def test_probes_are_a_table() -> None:
     x = [[float(rows[120]["x1"]), float(rows[120]["x2"])]]
     assert float(rows[120]["u"]) == pytest.approx(solution(x)[0], rel=1e-12)
     assert float(rows[120]["flux1"]) == pytest.approx(solution.flux(x)[0, 0], rel=1e-12)
+
+
+def test_a_piece_of_an_image_whose_regions_all_vanish_is_named(tmp_path: Path) -> None:
+    np.save(tmp_path / "specks.npy", np.eye(8, dtype=int))
+    (tmp_path / "specks.toml").write_text(
+        '[image]\nfile = "specks.npy"\n[background]\nA = 1.0\nlabel = 0\n[pieces.speck]\nlabel = 1\nA = 2.0\n'
+        '[boundary]\nrest = { kind = "dirichlet", g = "x1" }\n'
+    )
+    with pytest.warns(jn.JumpnetWarning, match="given to the neighbours"), pytest.raises(jn.ProblemError) as error:
+        jn.read_file(tmp_path / "specks.toml")
+    assert "pieces.speck" in str(error.value) and "keep" in str(error.value)

@@ -250,3 +250,12 @@ def test_broken_and_hostile_files_are_one_sentence(tmp_path):
         with pytest.raises(GeometryError, match=says) as caught:
             shapes.from_mesh(path)
         assert "\n" not in str(caught.value)
+
+
+def test_coordinates_that_are_not_finite_are_refused(tmp_path):
+    """They were left out with their triangles, and the holes closed."""
+    ball = cube((0, 0, 0), 0.5)
+    x = np.array(ball.vertices, float)
+    x[0, 0] = np.nan
+    with pytest.raises(GeometryError, match="not finite numbers"):
+        shapes.from_mesh(written(tmp_path / "nan.stl", SimpleNamespace(vertices=x, faces=ball.faces)))

@@ -135,8 +135,10 @@ def test_lines_and_slices_have_a_page(line, space, monkeypatch):
     monkeypatch.setattr("jumpnet.reporting.page.scene.RESOLUTION", {1: 60, 3: 14})
     monkeypatch.setattr("jumpnet.reporting.figures.solution.RESOLUTION", {1: 60, 3: 14})
     monkeypatch.setattr("jumpnet.reporting.page.page._pictures", lambda *_: iter(()))  # test_more_pictures.py
+    monkeypatch.setattr("jumpnet.reporting.page.page.image", lambda figure: b"drawn")  # written in test_figures.py
     for solution in (line, space):
-        assert 'data-is="viewer"' in page(solution)
+        text = page(solution)
+        assert 'data-is="viewer"' in text and text.count("base64,ZHJhd24=") >= 3  # domain, solution, history
 
 
 def test_a_direct_solution_is_reported_in_its_own_words(direct, no_figures):

@@ -1,5 +1,6 @@
 """No wrong answer is called right: statuses, goals, balances and the fall-back on finite elements."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ import jumpnet as jn
 from jumpnet.engines.goal import Goal
 from jumpnet.engines.trefftz import adaptivity
 from jumpnet.engines.trefftz.balance import Imbalance
+from jumpnet.solving.verify import verified
 
 ONE = jn.Partition(jn.Interval(0, 1), [])
 
@@ -118,3 +120,46 @@ def test_wrong_options_are_refused_in_one_sentence(wrong: dict[str, Any]) -> Non
 def test_wrong_options_of_elements_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(jn.ModelError, match=next(iter(wrong))):
         jn.FEM(**wrong)
+
+
+def test_constants_that_fall_from_level_to_level_are_for_the_judge() -> None:
+    """Two disks that nearly touch: the estimate holds the constant of the first levels, a hundred times the error."""
+    track = adaptivity._Track(Goal(1e-9))
+    track.begin(level(1e-1, 1.0))
+    track.add(level(1e-3, 1.0 + 1e-2))
+    assert track.excess == 1.0
+    track.add(level(1e-5, 1.0 + 1e-2 + 1e-6))  # 0.1, halved, against 1e-3
+    assert track.excess == pytest.approx(50, rel=0.01)
+
+
+def test_an_estimate_far_above_the_error_is_judged() -> None:
+    parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0, 0), 0.4)])
+    problem = jn.Problem(parts, A=[1.0, 10.0], boundary=jn.Dirichlet("x1"))
+    found = jn.solve(problem, tol=1e-4)
+    assert found.verdict is None and found.diagnostics.fit is not None
+    for excess in (1.0, 50.0):
+        known = found.with_diagnostics(fit=replace(found.diagnostics.fit, excess=excess))
+        judged = verified(problem, known, Goal(1e-4), "auto")
+        assert judged.status is jn.Status.CONVERGED
+        assert (judged.verdict is not None) == (excess > 10)
+
+
+def test_layers_far_thinner_than_elements_are_no_success() -> None:
+    """u vanishes within 1e-6 of the wall of a disk: two orders of elements agreed on its absence."""
+    parts = jn.Partition(jn.Box((-1, -1), (1, 1)), [jn.Disk((0, 0), 0.4)])
+    problem = jn.Problem(parts, lam=[0.0, 1e12], boundary=jn.Dirichlet("x1"))
+    with pytest.warns(jn.JumpnetWarning, match="not converged"):
+        solution = jn.solve(problem, tol=1e-6, method="fem")
+    assert solution.status is jn.Status.UNDECIDED
+    assert any("of the walls of piece" in reason for reason in solution.diagnostics.reasons)
+
+
+@pytest.mark.parametrize("lam", [1e8, 1e14])
+def test_layers_on_the_line_are_resolved(lam: float) -> None:
+    """Between walls of lam = 0 u is q/k at both: with no layer it was zero there."""
+    parts, k = jn.Partition.chain([0.0, 0.4, 0.7, 1.0]), np.sqrt(lam)
+    ends = {"left": jn.Dirichlet(0.0), "right": jn.Dirichlet(1.0)}
+    solution = jn.solve(jn.Problem(parts, lam=[0.0, lam, 0.0], boundary=ends), tol=1e-8)
+    at = 1 / (1 + 0.3 * k)  # (1 - at)/0.3 = k at
+    assert solution.status is jn.Status.CONVERGED
+    assert float(solution.side([[0.7]], 2)[0]) == pytest.approx(at, rel=1e-6)

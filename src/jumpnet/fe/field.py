@@ -17,9 +17,10 @@ from scipy.spatial import KDTree
 
 from jumpnet.fe.maps import Maps
 from jumpnet.fe.mesh import Mesh
-from jumpnet.fe.simplex import FEW, Lagrange, dubiner, lagrange
+from jumpnet.fe.simplex import FEW, Lagrange, dubiner, dubiner_gradient, lagrange
 from jumpnet.fe.small import determinant, solved
 
+STARTS = 3  # the order of the nodes from the nearest of which a point is looked for
 NEWTON = 16  # Newton steps from a point to its reference coordinates
 NEW_SLOPES, KEPT_SLOPES = 2, 8  # steps with a Jacobian of their own; those up to the second keep the last
 START = 0.5  # how far beyond an element that is curved the first guess may be
@@ -53,8 +54,9 @@ class Locator:
 
     @cached_property
     def _trees(self) -> dict[int, tuple[KDTree, np.ndarray]]:
-        """For each piece the nodes of its elements, moved a little towards the middle, and whose they are."""
-        inner = 0.1 / (self.mesh.dim + 1) + 0.9 * self.mesh.basis.barycentric
+        """For each piece some points of its elements, moved a little towards the middle, and whose they are."""
+        some = lagrange(self.mesh.dim, min(self.mesh.order, STARTS))
+        inner = 0.1 / (self.mesh.dim + 1) + 0.9 * some.barycentric
         x = self.mesh.points(inner[:, 1:])
         found = {}
         for piece in np.unique(self.mesh.piece).tolist():
@@ -66,10 +68,11 @@ class Locator:
     def _affine(self) -> tuple[np.ndarray, np.ndarray]:
         """The first vertex of each element, and the inverse of the affine map through its vertices."""
         corners = self.mesh.vertices[self.mesh.elements]
-        return corners[:, 0], np.linalg.pinv(np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2))
+        return corners[:, 0], self.mesh.affine_inverse
 
     @cached_property
-    def _maps(self) -> Maps:
+    def maps(self) -> Maps:
+        """The maps of curved elements."""
         return Maps(self.mesh)
 
     @cached_property
@@ -173,8 +176,8 @@ class Locator:
         J = np.empty((len(todo), d, d))
         for step in range(NEWTON):
             if step < NEW_SLOPES or step >= KEPT_SLOPES:  # gradients take five times as long as values
-                J = self._maps.jacobian(xi[todo], element[todo])
-            move = solved(J, x[todo] - self._maps.value(xi[todo], element[todo]))
+                J = self.maps.jacobian(xi[todo], element[todo])
+            move = solved(J, x[todo] - self.maps.value(xi[todo], element[todo]))
             xi[todo] = np.clip(xi[todo] + move, -FAR, 1.0 + FAR)
             going = np.abs(move).max(axis=1) > SETTLED
             todo, J = todo[going], J[going]
@@ -244,7 +247,12 @@ class Field:
         if len(at.xi) > CHUNK:
             parts = [slice(start, start + CHUNK) for start in range(0, len(at.xi), CHUNK)]
             return np.concatenate([self.gradient_at(Located(at.element[p], at.xi[p], at.outside[p])) for p in parts])
-        mesh = self.mesh
-        slope = np.einsum("nkj,nk->nj", self.basis.gradient(at.xi), self.values[at.element])
-        J = np.einsum("nkj,nki->nij", mesh.basis.gradient(at.xi), mesh.nodes[at.element])
-        return solved(np.swapaxes(J, 1, 2), slope)
+        mesh, modes = self.mesh, self._modes[at.element]
+        polynomials = (dubiner_gradient(mesh.dim, self.order, at.xi, axis) for axis in range(mesh.dim))
+        slope = np.stack([np.einsum("nk,nk->n", table, modes) for table in polynomials], axis=1)
+        found = np.matmul(slope[:, None], mesh.affine_inverse[at.element])[:, 0]
+        bent = np.flatnonzero(~mesh.straight[at.element])
+        if len(bent):
+            J = self.locate.maps.jacobian(at.xi[bent], at.element[bent])
+            found[bent] = solved(np.swapaxes(J, 1, 2), slope[bent])
+        return found

@@ -159,14 +159,14 @@ class Mesh:
         bent = self._bent(elements)
         if bent is None:
             return solved(np.swapaxes(self.jacobians(xi, elements), 2, 3), slope)
-        found = np.matmul(slope, self._affine_inverse[elements])
+        found = np.matmul(slope, self.affine_inverse[elements])
         if len(bent):
             J = self._bent_jacobians(xi, self.nodes[elements][bent])
             found[bent] = solved(np.swapaxes(J, 2, 3), slope[bent])
         return found
 
     @cached_property
-    def _affine_inverse(self) -> Float[np.ndarray, "m d d"]:
+    def affine_inverse(self) -> Float[np.ndarray, "m d d"]:
         """The inverse derivatives of the affine maps to the elements' vertices."""
         corners = self.vertices[self.elements]
         return inverse(np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2))

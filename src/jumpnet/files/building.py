@@ -103,6 +103,11 @@ class Builder:
                 raise ProblemError(_without_a_piece(unnamed))
             _ = partition.interfaces
         members = {name: (number,) for number, name in enumerate(partition.names)}
+        if gone := next((name for name in file.pieces if name not in members), None):
+            raise ProblemError(
+                f"pieces.{gone}: its regions are all so small that they were given to their neighbours; "
+                'give image.small = "keep", or leave the piece out.'
+            )
         return Builder(file, replace(scope, dim=partition.dim), partition, members)._with_parts()
 
     def _with_parts(self) -> "Builder":

@@ -33,6 +33,7 @@ ROUNDING = 1e-14  # of the size of u: changes below it are rounding
 OF_MEAN = {2: 8, 3: 5}  # Gauss points in each direction for the mean of an answer
 MOST_LAYERS = 12  # towards a singular point: the smallest elements have 4e-9 of the first size, above rounding
 MOST_CUTS = 4  # of a boundary face at changes of its data
+TIMED = 500  # points at which an expansion is evaluated to learn how long all of them take
 RESONANT = 1e-3  # of |lam|: an eigenvalue below that, and below its own error, ends the loop
 
 
@@ -59,9 +60,28 @@ def judge_smooth(solution: Solution, problem: Problem, options: JudgeOptions, to
     meshes = Meshes(problem, base, options)
     answer, options = Smooth(solution), _patient(options, meshes.singular)
     spaces = ((Space(meshes(k, rung), order), answer) for rung, (k, order) in enumerate(ladder(parts.dim)))
+    if _too_long(answer, base, options.seconds):
+        return undecided("not judged: taking its residual at all points would exceed what is left of the time limit.")
     mean, doubt = _mean(solution, problem, base, answer)
     found = settled(problem, spaces, options, tol, mean)
     return replace(found, singular=meshes.singular, unresolved=found.unresolved + doubt)
+
+
+def _too_long(answer: Smooth, mesh: Mesh, seconds: float) -> bool:
+    """Whether an expansion takes longer to evaluate at the points of the first space, to go by a few of them."""
+    if not np.isfinite(seconds) or answer.solution.network.expansion is None:
+        return False
+    order = next(ladder(mesh.dim))[1]
+    x, piece = mesh.points(np.full((1, mesh.dim), 1.0 / (mesh.dim + 1)))[:, 0], mesh.piece.astype(np.int32)
+    some = np.linspace(0, len(x) - 1, min(TIMED, len(x))).astype(int)
+    second = np.broadcast_to(np.eye(mesh.dim), (len(some), mesh.dim, mesh.dim))
+    first = np.zeros((len(some), mesh.dim))
+    took = np.inf
+    for _ in range(2):  # the first call may prepare something
+        began = time.perf_counter()
+        answer.solution.representation.functional(x[some], piece[some], 1.0, first, second)
+        took = time.perf_counter() - began
+    return took / len(some) * len(x) * (order + 1) ** mesh.dim > seconds
 
 
 class Meshes:

@@ -11,6 +11,7 @@ from jumpnet.fe.line import LineOptions
 from jumpnet.judge.adaptivity import judge_elements, judge_smooth, undecided
 from jumpnet.judge.edge_exponents import further_layers
 from jumpnet.judge.finding import Finding
+from jumpnet.judge.layers import hidden_layer
 from jumpnet.judge.line import judge_expansion, judge_line
 from jumpnet.judge.options import JudgeOptions
 from jumpnet.judge.potential import of_potential, times_K
@@ -105,5 +106,8 @@ def _found(solution: Solution, tol: float | None, options: JudgeOptions) -> Find
     if solution.representation.voxels is not None:
         return judge_voxels(solution.representation.voxels, problem)
     if (elements := solution.representation.elements) is not None:
-        return judge_elements(elements.field, solution, problem, options, tol)
+        field, found = elements.field, judge_elements(elements.field, solution, problem, options, tol)
+        own = options.safety * found.rms + found.unresolved
+        reason = hidden_layer(solution, problem, field.mesh, field.order, max(own, tol or 0.0)) if found.decided else ""
+        return replace(found, reason=reason) if reason else found
     return judge_smooth(solution, problem, options, tol)

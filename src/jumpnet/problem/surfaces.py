@@ -162,7 +162,8 @@ def _of_sheet(
     if not len(size):
         return None
     (one, element), (two, _) = (sheet.trace(parts, half) for half in t)
-    held = surface.wanted(one) & surface.wanted(two)
+    # Boxes about seeds may leave the wall.
+    held = np.all((t >= sheet.lower) & (t <= sheet.upper), axis=(0, 2)) & surface.wanted(one) & surface.wanted(two)
     if not held.any():
         return None
     x, normal = (

@@ -47,6 +47,7 @@ class LeastSquares:
         held_out_loss: Their sum of squares.
         points: At how many points the equations were taken; None in files that do not say.
         weights: The rule for the weights of the equations, or the weights themselves.
+        excess: By how much the reliability constant of a Trefftz estimate exceeds the one that was measured last.
     """
 
     loss: float
@@ -56,6 +57,7 @@ class LeastSquares:
     held_out_loss: float
     points: PointCounts | None = None
     weights: str | dict[str, float] = ""
+    excess: float = 1.0
 
 
 @dataclass(frozen=True)

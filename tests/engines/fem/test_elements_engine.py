@@ -8,6 +8,7 @@ from scipy.special import iv
 
 import jumpnet as jn
 from jumpnet.engines.budget import Budget
+from jumpnet.engines.fem import elements
 from jumpnet.engines.fem.marking import Indicators
 from jumpnet.optim import Status
 
@@ -187,3 +188,12 @@ def test_a_fin_in_air_keeps_its_heat() -> None:
     assert solution.status is jn.Status.CONVERGED
     top = solution.net_flux("top").value + solution.verdict.error_of_net_flux("top")
     assert top == pytest.approx(-15.0, rel=1e-9)
+
+
+def test_waves_beyond_reach_are_refused_before_a_mesh_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mesh for k = 400 takes seconds, which a time limit may not have."""
+    monkeypatch.setattr(elements, "first_mesh", lambda *_: pytest.fail("a mesh was made"))
+    with pytest.warns(jn.JumpnetWarning, match="lam is negative"):
+        problem = jn.Problem(jn.Partition(jn.Box((0, 0), (2, 2))), lam=-(400.0**2), f=1.0, boundary=jn.Dirichlet(0))
+    with pytest.raises(jn.JumpnetError, match="resolves waves"):
+        jn.solve(problem, method="fem")

@@ -9,6 +9,7 @@ space orders rise first, then elements are bisected.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import factorial
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -22,7 +23,7 @@ from jumpnet.fe.features import FieldFunction
 from jumpnet.fe.mesh import Mesh
 from jumpnet.fe.meshing.bisection import halved
 from jumpnet.fe.meshing.edges import graded_edges
-from jumpnet.fe.meshing.first import first_mesh
+from jumpnet.fe.meshing.first import RADIANS, first_mesh, waves_at
 from jumpnet.fe.meshing.fitting import fitted
 from jumpnet.fe.refinement import graded, refined_at
 from jumpnet.fe.small import least_eigenvalue
@@ -56,12 +57,14 @@ FIRST, ENOUGH, MOST, STEP = 2, {2: 4, 3: 5}, {2: 8, 3: 6}, {2: 2, 3: 1}
 # Waves (lam < 0): at most this many radians per degree of an element in the first space (heuristic), and its highest
 # order.
 PER_DEGREE, MOST_WAVES = 0.6, {2: 10, 3: 5}
+# Of the limit of unknowns: where waves are expected to need more, no mesh is made (an estimate: half as many again).
+BEYOND = 1.5
 # Tolerances of at least this in the plane: one space of this order and the judge are meant to do (heuristic; orders 3
 # and 4 take about as long, and with 3 some images of benchmarks/users are refuted).
 LOOSE, AT_ONCE = 1e-4, 4
 # The judge is asked about that space if its highest modes are below this part of the tolerance (heuristic: the judge's
 # estimates are 2 to 10 times these modes in the files of benchmarks/users).
-MODES_AT_ONCE = 0.1
+MODES_AT_ONCE = 0.2
 # The part of all elements that may be marked: in space each becomes eight, and its neighbours are cut too (heuristic).
 PART_MARKED = {2: 1.0, 3: 0.15}
 # The judge is asked where the estimate, times this, meets the tolerance: its own has a safety factor of two, and in
@@ -114,6 +117,7 @@ class Refinement:
         self._report, self._loose = report, problem.dim == 2 and tol >= LOOSE
         self.problem, self._options, self._seconds, self._began = problem, options, seconds, time.perf_counter()
         _in_memory(problem, options)
+        _within_reach(problem, options)
         first = first_mesh(problem, _size(problem, options, ACROSS[problem.dim]), CURVED[problem.dim], seconds)
         self._meshes = Refined(problem, first)
         first = AT_ONCE if self._loose and options.size is None else FIRST
@@ -162,10 +166,7 @@ class Refinement:
                 self._reasons = (f"the next space would have {space.size} unknowns, more than {most}",)
                 return Status.STEP_LIMIT
             if self._options.order is None and self._order > FIRST:
-                raise ModelError(
-                    f"the first space of finite elements that resolves waves (lam < 0) has {space.size} unknowns, more "
-                    f"than the {most} allowed; raise the limit by jn.FEM(unknowns=...)."
-                )
+                raise _beyond(str(space.size), most)
         if lacking := too_much(space.memory):
             if not self._stages:
                 raise _refused(len(space.mesh), space.order, lacking)
@@ -285,6 +286,29 @@ def _in_memory(problem: Problem, options: FEM) -> None:
     order = options.order or FIRST
     if lacking := too_much(memory_of(elements, problem.dim, order)):
         raise _refused(round(elements), order, lacking)
+
+
+def _within_reach(problem: Problem, options: FEM) -> None:
+    """ModelError where waves (lam < 0) need many more unknowns than are allowed: a mesh for them takes seconds."""
+    if options.order is not None or options.size is not None:
+        return
+    allowed = waves_at(problem)[1]
+    if not np.isfinite(allowed).any():
+        return
+    dim, volume = problem.dim, sum(map(problem.partition.measure, range(problem.partition.size)))
+    elements = SIMPLICES[dim] * volume * float(np.mean(allowed**-dim))
+    steps = int(np.ceil(max(RADIANS / PER_DEGREE - FIRST, 0.0) / STEP[dim]))
+    order = min(FIRST + steps * STEP[dim], MOST_WAVES[dim])
+    unknowns = elements * order**dim / factorial(dim)
+    if unknowns > BEYOND * options.most(dim):
+        raise _beyond(f"about {float(f'{unknowns:.1e}'):.0f}", options.most(dim))
+
+
+def _beyond(unknowns: str, most: int) -> ModelError:
+    return ModelError(
+        f"the first space of finite elements that resolves waves (lam < 0) has {unknowns} unknowns, more than the "
+        f"{most} allowed; raise the limit by jn.FEM(unknowns=...)."
+    )
 
 
 def _refused(elements: int, order: int, lacking: str) -> SolutionError:

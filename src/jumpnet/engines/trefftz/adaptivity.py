@@ -43,7 +43,8 @@ STRIDES, AIMED, AIMED_IN_SPACE = (0.5, 3.0), 0.1, 1.0
 class Attempt:
     """The result of the adaptive loop: its best level, the estimated error of that (nan: unknown), and its status.
 
-    `reasons` are sentences that say why the status is not CONVERGED although the estimate meets the tolerance.
+    `reasons` are sentences that say why the status is not CONVERGED although the estimate meets the tolerance. `excess`
+    is by how much the reliability constant of the estimate exceeds the one that was measured last.
     """
 
     level: Level
@@ -51,6 +52,7 @@ class Attempt:
     status: Status
     records: tuple[Record, ...]
     reasons: tuple[str, ...] = ()
+    excess: float = 1.0
 
     def described(self) -> str:
         """The trial space in one line."""
@@ -77,6 +79,7 @@ class _Track:
         self.last: Level | None = None
         self.best: Level | None = None
         self.estimate, self.idle = np.inf, 0
+        self.excess = 1.0
         self.lost: tuple[str, ...] = ()
         self._levels: list[Level] = []
         self._worst = 0.0
@@ -97,7 +100,7 @@ class _Track:
         self._levels.append(after)
         self.idle = 0 if after.residual < slow * max(last.residual, best.residual) else self.idle + 1
         if after.residual < best.residual or (estimate < self.estimate and _at_rounding(after)):
-            self.best, self.estimate = after, estimate
+            self.best, self.estimate, self.excess = after, estimate, self._excess(after)
         self.last = after
         self._note(after)
 
@@ -138,6 +141,12 @@ class _Track:
         shown = self._shown(after)
         memory = self._options.memory
         return max((constant * memory ** (max(shown) - at) for at, constant in shown.items()), default=np.inf)
+
+    def _excess(self, after: Level) -> float:
+        """The reliability constant relative to the one that was measured last; 1 at rounding, where none is used."""
+        constants = self._shown(after)
+        last = constants[max(constants)] if constants and not _at_rounding(after) else 0.0
+        return self._reliability(after) / last if last > 0 else 1.0
 
     def _estimate(self, after: Level) -> float:
         """The estimated error of a level, as the next of the sequence; infinite if unknown."""
@@ -190,7 +199,7 @@ def attempt(
     if track.met and status in (Status.STALLED, Status.STEP_LIMIT):
         status, reasons = Status.UNBALANCED, track.lost
     estimate = track.estimate if status in (Status.CONVERGED, Status.UNBALANCED) else track.cautious
-    return Attempt(track.best, float(estimate), status, _alike(track), reasons)
+    return Attempt(track.best, float(estimate), status, _alike(track), reasons, track.excess)
 
 
 def _grow(track: _Track, solver: DirectSolver, alone: bool, budget: Budget) -> Status:

@@ -92,6 +92,7 @@ def _solution(problem: Problem, found: Attempt, seed: int, seconds: float) -> So
         level.residual**2,
         _points_used(level.rows),
         "balanced",
+        found.excess,
     )
     done = Diagnostics(found.status, found.described(), seconds, found.estimate, seed, tuple(found.reasons), fit=fit)
     u = Representation(*level.without_traces(), atlas, supplement=Supplement(level.constant))

@@ -22,6 +22,9 @@ from jumpnet.fe.line.statement import LineStatement, statement_of
 from jumpnet.fe.line.system import System, Vertices, assemble, coefficients_of
 from jumpnet.problem import Problem
 
+# Cells more than THIN times as long as layers are wide are cut: at their ends into elements of so many WIDTHS, each
+# COARSER by that factor than the one before; at most MOST_CUTS for a cell (heuristic).
+THIN, WIDTHS, COARSER, MOST_CUTS = 20.0, 4.0, 6.0, 40
 ROUNDED = 4 * np.finfo(float).eps  # of numbers that were computed before they were given (heuristic)
 
 
@@ -121,7 +124,7 @@ def solve_statement(
 
 
 def _first_mesh(resolution: Resolution, options: LineOptions) -> Mesh:
-    """The cells on which data are resolved, cut further where lam < 0 makes waves."""
+    """The cells on which data are resolved, cut further where lam < 0 makes waves, and towards layers at their ends."""
     h = resolution.end - resolution.start
     count = np.maximum(1, np.ceil(np.minimum(resolution.wave * h / options.wave, options.elements))).astype(int)
     if count.sum() > options.elements:
@@ -131,7 +134,23 @@ def _first_mesh(resolution: Resolution, options: LineOptions) -> Mesh:
     start = resolution.start[cell] + h[cell] * (k / count[cell])
     last = k + 1 == count[cell]
     end = np.where(last, resolution.end[cell], np.append(start[1:], 0.0))
+    thin = (resolution.layer * h)[cell] > THIN
+    if thin.any() and len(cell) <= options.elements // MOST_CUTS:
+        # Elements far longer than a layer see nothing of it, whatever their order: two orders agree on its absence.
+        every = zip(start, end, resolution.layer[cell], thin, strict=True)
+        cuts = [_towards_ends(a, b, layer) if cut else [a, b] for a, b, layer, cut in every]
+        start, end = (np.concatenate([one[part] for one in cuts]) for part in (slice(None, -1), slice(1, None)))
+        cell = np.repeat(cell, [len(one) - 1 for one in cuts])
     return Mesh(start, end, resolution.interval[cell], np.full(len(cell), options.order))
+
+
+def _towards_ends(a: float, b: float, inverse_width: float) -> list[float]:
+    """Ends of elements that shrink towards both ends of (a, b), down to a few widths of a layer."""
+    widths, size = [], WIDTHS / inverse_width
+    while size < 0.25 * (b - a) and a + size > a and b - size < b:
+        widths.append(size)
+        size *= COARSER
+    return [a, *(a + size for size in widths), *(b - size for size in reversed(widths)), b]
 
 
 def _stopped(history: list[float], elements: int, seconds: float, options: LineOptions) -> str:

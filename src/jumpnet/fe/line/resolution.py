@@ -76,6 +76,8 @@ class Resolution:
     """The largest sqrt(-lam/A) in each cell."""
     decay: float
     """The largest |lam|."""
+    layer: Float[np.ndarray, " n"]
+    """The largest sqrt(lam/A) in each cell: the inverse of the width of layers."""
 
 
 def resolve(statement: LineStatement, tol: float, known: Resolution | None = None) -> Resolution:
@@ -234,10 +236,11 @@ def _joined(found: list[tuple[Cells, np.ndarray]]) -> Resolution:
         np.concatenate([getattr(cells, name) for cells, _ in found]) for name in ("start", "end", "interval")
     )
     A, lam = (np.concatenate([cells.values[k] for cells, _ in found]) for k in (0, 1))
-    wave = np.sqrt(np.maximum(-lam / A, 0.0).max(axis=1))
+    wave, layer = (np.sqrt(np.maximum(sign * lam / A, 0.0).max(axis=1)) for sign in (-1.0, 1.0))
     order = np.lexsort((start, interval))
     gap = np.concatenate([gap for _, gap in found])
-    return Resolution(start[order], end[order], interval[order], gap[order], wave[order], float(np.abs(lam).max()))
+    decay = float(np.abs(lam).max())
+    return Resolution(start[order], end[order], interval[order], gap[order], wave[order], decay, layer[order])
 
 
 def _interpolation(y: Float[np.ndarray, " m"]) -> Float[np.ndarray, "m k"]:

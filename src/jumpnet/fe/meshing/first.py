@@ -5,6 +5,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from jaxtyping import Float
 from scipy.spatial import KDTree
 
 from jumpnet.errors import GeometryError
@@ -171,16 +172,21 @@ def _finer(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]:
 
 def _of_waves(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]:
     """Where elements must be smaller for waves (lam < 0), and how large they may be."""
+    x, allowed = waves_at(problem)
+    small = np.flatnonzero(allowed < size)
+    return list(zip(x[small], allowed[small].tolist(), strict=True))
+
+
+def waves_at(problem: Problem) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]:
+    """Points spread evenly over the domain, and how large elements may be there for waves (lam < 0); inf for others."""
     x, piece = problem.partition.sample_interior(SAMPLES, seed=[0, 11], method="even")
-    found = []
+    allowed = np.full(len(x), np.inf)
     for l in np.unique(piece).tolist():
-        A, _, lam, _ = problem.pde(l, x[piece == l])
+        mine = np.flatnonzero(piece == l)
+        A, _, lam, _ = problem.pde(l, x[mine])
         waves = lam < 0
-        if waves.any():
-            allowed = RADIANS / np.sqrt(-lam[waves] / least_eigenvalue(A[waves]))
-            small = np.flatnonzero(allowed < size)
-            found += zip(x[piece == l][waves][small], allowed[small].tolist(), strict=True)
-    return found
+        allowed[mine[waves]] = RADIANS / np.sqrt(-lam[waves] / least_eigenvalue(A[waves]))
+    return x, allowed
 
 
 def _of_sources(problem: Problem, size: float) -> list[tuple[np.ndarray, float]]:

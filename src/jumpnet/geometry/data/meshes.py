@@ -61,9 +61,12 @@ def from_mesh(
     with reading(path, "a surface mesh"), path.open("rb") as file:
         kind = path.suffix.lower()[1:]
         # An open file has no directory: materials and textures that an OBJ names are not looked for.
-        found = trimesh.load(file, file_type=kind, force="mesh", process=True, skip_materials=True)
+        found = trimesh.load(file, file_type=kind, force="mesh", process=False, skip_materials=True)
         if len(found.faces) == 0:
             raise GeometryError("there are no triangles in it.")
+        if not np.isfinite(found.vertices).all():
+            raise GeometryError("some coordinates are not finite numbers; mend the mesh.")
+        found.process()
         found.merge_vertices(merge_tex=True, merge_norm=True)
         found.update_faces(found.nondegenerate_faces())
         if not found.is_winding_consistent:
