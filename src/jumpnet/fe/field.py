@@ -247,7 +247,12 @@ class Field:
         if len(at.xi) > CHUNK:
             parts = [slice(start, start + CHUNK) for start in range(0, len(at.xi), CHUNK)]
             return np.concatenate([self.gradient_at(Located(at.element[p], at.xi[p], at.outside[p])) for p in parts])
-        mesh, modes = self.mesh, self._modes[at.element]
+        mesh = self.mesh
+        if len(at.xi) <= FEW:
+            slope = np.einsum("nkj,nk->nj", self.basis.gradient(at.xi), self.values[at.element])
+            J = np.einsum("nkj,nki->nij", mesh.basis.gradient(at.xi), mesh.nodes[at.element])
+            return solved(np.swapaxes(J, 1, 2), slope)
+        modes = self._modes[at.element]
         polynomials = (dubiner_gradient(mesh.dim, self.order, at.xi, axis) for axis in range(mesh.dim))
         slope = np.stack([np.einsum("nk,nk->n", table, modes) for table in polynomials], axis=1)
         found = np.matmul(slope[:, None], mesh.affine_inverse[at.element])[:, 0]

@@ -4,6 +4,7 @@ Everything is checked by functions of our own, so that a message says what is wa
 keeps the place. Text is parsed by `jumpnet.expressions` and never executed.
 """
 
+import os
 import re
 from collections.abc import Mapping
 from contextlib import contextmanager, suppress
@@ -166,7 +167,7 @@ class Scope:
                 f"{key} is {shorten(name)}; a file in the folder of the problem file is wanted, or in one that you "
                 "allow: --allow DIR, in Python allow=[DIR]."
             )
-        return next((place for place in found if place.exists()), found[0])
+        return next((place for place in found if os.path.exists(place)), found[0])  # False where the name is too long
 
     def field(self, source: float | str, key: str) -> Field:
         """A function of the coordinates."""
