@@ -276,3 +276,19 @@ def test_few_elements_that_fold_make_no_fine_mesh() -> None:
     problem = jn.Problem(jn.Partition(box, balls), A=[1.0, *[10.0] * 4], boundary=sides, mean=0.0)
     mesh = first_mesh(problem, 1 / 6, 4)
     assert mesh.sound and len(mesh) < 3000
+
+
+def test_a_pipe_of_level_sets_shares_its_inner_surface_with_what_is_inside() -> None:
+    """Vertices that the first surface was cut at are on the second one up to rounding: no slivers there."""
+    pipe, inner = (jn.LevelSet(f"sqrt(x1**2 + x2**2) - {r}", dim=3) for r in (0.7, 0.4))
+    mesh = first_mesh(jn.Problem(jn.Partition(CUBE, [pipe - inner, inner]), boundary=jn.Dirichlet(0)), 0.5, 2)
+    assert mesh.sound
+    assert volumes(mesh)[1:] == pytest.approx([2 * np.pi * (0.49 - 0.16), 2 * np.pi * 0.16], rel=3e-3)
+
+
+def test_a_superquadric_in_a_box_is_curved_everywhere() -> None:
+    """At a coarser first cut 200 of its 894 faces would fold and stay straight: 1.3 % of the volume was missing."""
+    body = jn.Superquadric((0.1, 0.0, 0.0), (0.5, 0.4, 0.4), 4)
+    mesh = implicit_mesh(jn.Partition(CUBE, [body]), 1 / 3, 3, [], [])
+    exact = 8 * 0.5 * 0.4 * 0.4 * gamma(1.25) ** 3 / gamma(1.75)
+    assert volumes(mesh)[1] == pytest.approx(exact, rel=1e-4)

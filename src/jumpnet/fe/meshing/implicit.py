@@ -6,6 +6,7 @@ stuffing, 2007). Faces on the surface are curved afterwards (curving.py).
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -26,12 +27,14 @@ from jumpnet.geometry.shape import Shape
 # than 0.2, and 0.4 folds some).
 SNAP = 0.3
 # The accepted deviation of the level function from a linear one, as a distance relative to the size of an element
-# (heuristic).
+# (heuristic; half of it where elements would fold otherwise).
 BENT = 0.1
 # Elements within this multiple of their size from a refined surface element are refined too.
 NEAR = 0.5
 # Halvings of an element, at most (each third one halves its size), and elements, at most.
 HALVINGS, MOST_ELEMENTS = 12, 60_000
+# Of the largest element: vertices nearer to a surface lie on it.
+ON_SURFACE = 1e-10
 # Steps to the root of a level function on an edge.
 STEPS = 60
 # Of a regular tetrahedron: vertices are moved back where elements would come out flatter (volume over size cubed).
@@ -58,11 +61,24 @@ def implicit_mesh(parts: Partition, size: float, order: int, periodic: Sequence[
     in_box = isinstance(parts.domain, Box)
     lower, upper = parts.bounds
     margin = 0.0 if in_box else MARGIN * size
-    whole = lattice((lower - margin, upper + margin), size, periodic)
-    whole = _fine_at(whole, finer)
+    base = _fine_at(lattice((lower - margin, upper + margin), size, periodic), finer)
+    found, folded = _cut_and_curved(parts, base, order, BENT)
+    if len(folded):  # faces that stay straight are far off: a superquadric lacked 1 % of its volume
+        with suppress(GeometryError):  # too many elements
+            finer_one = _cut_and_curved(parts, base, order, 0.5 * BENT)
+            found = finer_one[0] if len(finer_one[1]) < len(folded) else found
+    outer = found.piece[found.boundary.element[:, 0]]
+    if not in_box and (len(np.unique(outer)) > 1 or _off_surface(parts.domain, found) > OFF):
+        raise GeometryError("no mesh is made of domains with edges, or bodies that reach a curved boundary.")
+    return found
+
+
+def _cut_and_curved(parts: Partition, whole: Mesh, order: int, bent: float) -> tuple[Mesh, Labels]:
+    """The mesh cut out of one of a box that surfaces bend little in, and the elements that stayed straight there."""
+    in_box = isinstance(parts.domain, Box)
     for shape in parts.pieces if in_box else (parts.domain, *parts.pieces):
-        whole = fine_enough(whole, shape)
-    found = whole
+        whole = fine_enough(whole, shape, bent=bent)
+    found, folded = whole, np.empty(0, int)
     for _ in range(ROUNDS):
         mesh, parent = (whole, np.arange(len(whole))) if in_box else _inside(whole, parts.domain)
         for label, shape in enumerate(parts.pieces, start=1):
@@ -74,10 +90,7 @@ def implicit_mesh(parts: Partition, size: float, order: int, periodic: Sequence[
         marked = np.zeros(len(whole), bool)
         marked[parent[folded]] = True
         whole = bisected(whole, marked)
-    outer = found.piece[found.boundary.element[:, 0]]
-    if not in_box and (len(np.unique(outer)) > 1 or _off_surface(parts.domain, found) > OFF):
-        raise GeometryError("no mesh is made of domains with edges, or bodies that reach a curved boundary.")
-    return found
+    return found, folded
 
 
 def _inside(mesh: Mesh, domain: Shape) -> tuple[Mesh, Labels]:
@@ -140,14 +153,16 @@ def cut_out(mesh: Mesh, shape: Shape, label: int, fixed: Bool[np.ndarray, "verti
     Its faces approximate the surface. `fixed` says on which walls vertices lie, which they may not leave.
     """
     phi = shape.level(mesh.vertices)
+    # Where a surface is that of an earlier shape too (coatings), its vertices are on it up to rounding.
+    phi[np.abs(distance(shape, mesh.vertices)) < ON_SURFACE * mesh.size.max()] = 0.0
     phi, x = _snapped(mesh, shape, phi, fixed)
     return _split(mesh, shape, label, phi, x)
 
 
-def fine_enough(mesh: Mesh, shape: Shape, size: float = np.inf) -> Mesh:
+def fine_enough(mesh: Mesh, shape: Shape, size: float = np.inf, bent: float = BENT) -> Mesh:
     """The mesh halved where a shape's surface is bent in an element, or elements at it are larger than `size`."""
     for _ in range(HALVINGS):
-        marked = _coarse(mesh, shape, size)
+        marked = _coarse(mesh, shape, size, bent)
         if not marked.any():
             return mesh
         mesh = bisected(mesh, marked)
@@ -159,7 +174,7 @@ def fine_enough(mesh: Mesh, shape: Shape, size: float = np.inf) -> Mesh:
     return mesh
 
 
-def _coarse(mesh: Mesh, shape: Shape, size: float) -> Bool[np.ndarray, " m"]:
+def _coarse(mesh: Mesh, shape: Shape, size: float, bent: float) -> Bool[np.ndarray, " m"]:
     """Which elements at the surface are too large for it."""
     corners = mesh.vertices[mesh.elements]
     at = distance(shape, mesh.vertices)[mesh.elements]
@@ -174,7 +189,7 @@ def _coarse(mesh: Mesh, shape: Shape, size: float) -> Bool[np.ndarray, " m"]:
     value = distance(shape, points.reshape(-1, 3)).reshape(linear.shape)
     off = np.abs(value - linear).max(axis=1) / mesh.size[near]
     missed = ~crossed & (np.sign(value) != np.sign(at[:, :1])).any(axis=1)
-    found[near] = missed | (crossed & ((off > BENT) | (mesh.size[near] > size)))
+    found[near] = missed | (crossed & ((off > bent) | (mesh.size[near] > size)))
     return found
 
 
