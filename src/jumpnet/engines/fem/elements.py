@@ -88,6 +88,9 @@ CORRECTIONS = 2
 SHRINKING, NEGLIGIBLE = 0.5, 1e-9
 # Of the load: where the iterations of a solve end, which corrections continue, and where those of corrections end.
 ITERATED, CORRECTED = 1e-9, 1e-6
+# Beyond so many unknowns in space, which take half a minute and more, a space is solved only if it is expected to meet
+# the tolerance: the brick of benchmarks/space does, a tolerance of 1e-6 at an edge never does.
+WORTHWHILE = 100_000
 # A difference above the part SLOW of the one before is no progress; PATIENCE such spaces in a row end the loop.
 SLOW, PATIENCE = 0.7, 3
 
@@ -126,6 +129,7 @@ class Refinement:
         self._reasons: tuple[str, ...] = ()
         self._idle = 0
         self._last = 0.0  # seconds of the last space
+        self._wanted = 0.0  # the tolerance, once there is a solution to say what it is
 
     def until(self, tolerance: Tolerance) -> Solution:
         """The solution in the first further space whose estimated error meets the tolerance, else in the last."""
@@ -146,7 +150,8 @@ class Refinement:
             if self._report is not None:
                 size = (estimate / last.variation) ** 2 if last.variation > 0 else np.nan
                 self._report(Record(len(self._stages), size, (), np.nan, np.nan, self._spent), size)
-            if estimate * AIMED[self.problem.dim] <= tolerance(last.variation, last.size):
+            self._wanted = tolerance(last.variation, last.size)
+            if estimate * AIMED[self.problem.dim] <= self._wanted:
                 return Status.CONVERGED
         return status
 
@@ -167,6 +172,9 @@ class Refinement:
                 return Status.STEP_LIMIT
             if self._options.order is None and self._order > FIRST:
                 raise _beyond(str(space.size), most)
+        if self._stages and self.problem.dim == 3 and self._options.unknowns is None and not self._promising(space):
+            self._reasons = (f"the next space, of {space.size} unknowns, is not expected to meet the tolerance either",)
+            return Status.STEP_LIMIT
         if lacking := too_much(space.memory):
             if not self._stages:
                 raise _refused(len(space.mesh), space.order, lacking)
@@ -203,6 +211,12 @@ class Refinement:
         before = len(self._meshes.mesh)
         self._meshes.refine(marked)
         return len(self._meshes.mesh) > before
+
+    def _promising(self, space: Space) -> bool:
+        """Whether a space is small, or expected to meet the tolerance if differences go on to fall as they did."""
+        if space.size <= WORTHWHILE or len(self._stages) < 2:
+            return True
+        return _estimate(self._stages) * _rate(self._stages) * AIMED[self.problem.dim] <= self._wanted
 
     @property
     def _spent(self) -> float:
@@ -384,12 +398,15 @@ def _estimate(stages: list[Stage]) -> float:
     """The error of the last stage: its difference from the one before, times the rate at which differences fall."""
     if len(stages) < 2:
         return np.inf
-    last, before = stages[-1].change, stages[-2].change
+    return stages[-1].change * _rate(stages)
+
+
+def _rate(stages: list[Stage]) -> float:
+    """The rate at which differences of successive stages fall."""
+    last, before = stages[-1].change, stages[-2].change if len(stages) > 1 else np.inf
     if not np.isfinite(before):
-        return FIRST_RATE * last
-    if before == 0.0:
-        return last
-    return last * float(np.clip(last / before, LEAST_RATE, 1.0))
+        return FIRST_RATE
+    return float(np.clip(last / before, LEAST_RATE, 1.0)) if before > 0.0 else 1.0
 
 
 def _solution_of(problem: Problem, stage: Stage, status: Status, estimate: float, seconds: float) -> Solution:
