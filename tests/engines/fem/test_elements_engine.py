@@ -1,6 +1,7 @@
 """Finite elements as an engine: adaptive, in time, and behind everything that the Trefftz engine cannot do."""
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -197,3 +198,12 @@ def test_waves_beyond_reach_are_refused_before_a_mesh_is_made(monkeypatch: pytes
         problem = jn.Problem(jn.Partition(jn.Box((0, 0), (2, 2))), lam=-(400.0**2), f=1.0, boundary=jn.Dirichlet(0))
     with pytest.raises(jn.JumpnetError, match="resolves waves"):
         jn.solve(problem, method="fem")
+
+
+def test_a_drawing_of_sixty_corners_is_decided_at_a_tolerance_between() -> None:
+    """The judge's second space has five times the unknowns of an answer of order 4: it was refused, and no error known."""
+    read = jn.read_file(Path(__file__).parents[3] / "benchmarks/users/board.toml").with_settings(tol=1e-4)
+    solution = read.solve()
+    package = read.quantities(solution)["temperature of the package"]
+    assert solution.status is jn.Status.CONVERGED
+    assert abs(package.value - 4.0653538) < package.error < 1e-3  # by the same program at 1e-5
