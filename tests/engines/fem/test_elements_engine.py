@@ -201,7 +201,7 @@ def test_waves_beyond_reach_are_refused_before_a_mesh_is_made(monkeypatch: pytes
 
 
 def test_a_drawing_of_sixty_corners_is_decided_at_a_tolerance_between() -> None:
-    """The judge's second space has five times the unknowns of an answer of order 4: it was refused, and no error known."""
+    """The judge's second space has five times the unknowns of an answer of order 4, and was refused: no error known."""
     read = jn.read_file(Path(__file__).parents[3] / "benchmarks/users/board.toml").with_settings(tol=1e-4)
     solution = read.solve()
     package = read.quantities(solution)["temperature of the package"]
