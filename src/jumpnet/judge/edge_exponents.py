@@ -16,9 +16,9 @@ from jumpnet.fe.mesh import Mesh, edge_keys
 from jumpnet.fe.meshing.bisection import EDGES
 from jumpnet.fe.meshing.edges import ACROSS, FACTOR
 from jumpnet.fields import is_zero
+from jumpnet.geometry.walls.singular_exponents import Sector, exponents
 from jumpnet.judge.edges import kinds_of_faces
 from jumpnet.problem import Problem
-from jumpnet.problem.singular_exponents import Sector, exponents
 
 # Digits to which the angles of sectors are told apart: meshes have thousands of edges, of few kinds. Ratios of scales
 # must have the product one where they cancel.

@@ -19,10 +19,10 @@ from jumpnet.engines.trefftz.reflections import mirrors
 from jumpnet.engines.trefftz.trial_space import BasisBlock, TrialSpace
 from jumpnet.geometry.checks import Floats
 from jumpnet.geometry.walls.corners import OUTSIDE, Corner, corners_of
+from jumpnet.geometry.walls.singular_exponents import Sector, exponents
 from jumpnet.models.families.wedges import WHOLE, BranchCutPotential, Wedge
 from jumpnet.problem import Problem
 from jumpnet.problem.changes import from_outside, kinds_beside, singular_points, values_jump
-from jumpnet.problem.singular_exponents import Sector, exponents
 from jumpnet.rows import BETWEEN_PIECES, ON_BOUNDARY, ConditionKey
 
 # Powers at each corner in the first space: at least FIRST, and all with exponents below LOW (heuristic).

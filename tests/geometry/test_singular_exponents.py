@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jumpnet.problem.singular_exponents import Sector, exponents
+from jumpnet.geometry.walls.singular_exponents import Sector, exponents
 
 QUARTER, REST = np.pi / 2, 3 * np.pi / 2
 
