@@ -21,14 +21,8 @@ class _Quadric(Shape):
     """A shape about a centre that linear coordinates map to the unit ball of a norm (`_kernel`)."""
 
     center: tuple[float, ...]
-
-    @cached_property
-    def _kernel(self) -> NormBall:
-        raise NotImplementedError
-
-    @cached_property
-    def _bounds(self) -> Bounds:
-        raise NotImplementedError
+    _kernel: cached_property[NormBall]
+    _bounds: cached_property[Bounds]
 
     @property
     def dim(self) -> int:
