@@ -44,7 +44,7 @@ class Worker:
         self.lines.put(None)
 
     def _next(self, seconds: float) -> dict | None:
-        """The next answer; None if the process ended; queue.Empty if none came in so many seconds of CPU time."""
+        """The next answer; None if the process ended; queue.Empty if none came within the limit of CPU time."""
         began, cpu = time.perf_counter(), self.cpu()
         while True:
             try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from benchmarks.adversary.work import Run
 
-FALSE = 3.0  # CONVERGED with an error above so many times the tolerance is a false success
+FALSE = 3.0  # a false success is CONVERGED with an error above FALSE times the tolerance
 LOWEST, HIGHEST = 1 / 3, 100.0  # estimate / error of converged runs must lie between these
 SMALL = 1e-10  # errors below this part of the variation are not asked for an effectivity
 KINDS = (

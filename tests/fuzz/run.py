@@ -22,7 +22,7 @@ BUDGET, GRACE, MOST_BYTES = 20.0, 30.0, 2e9
 
 
 def worker(name: str, first: int, seconds: float, pipe: Any) -> None:
-    """Cases of one reader from a number on, for so many CPU seconds; each is told before and after."""
+    """Tries the cases of one reader from `first` on for `seconds` of CPU time; each is reported before and after."""
     os.environ["JUMPNET_READ_SECONDS"] = str(BUDGET)
     from fuzzing import READERS
 

@@ -141,7 +141,7 @@ class Mesh:
         return found
 
     def _bent(self, elements: np.ndarray | slice) -> Int[np.ndarray, " k"] | None:
-        """Which of some elements are curved; None where so many are that they need not be told apart."""
+        """Indices of the curved ones among some elements; None if most are, and all are treated as curved."""
         bent = np.flatnonzero(~self.straight[elements])
         return bent if len(bent) <= MOST_BENT * len(self.elements[elements]) else None
 

@@ -75,7 +75,7 @@ class Space:
 
 
 def memory_of(elements: float, dim: int, order: int) -> float:
-    """Bytes that the equations of so many elements take to set up and to solve, about."""
+    """An estimate of the bytes needed to assemble and solve the equations on `elements` elements."""
     basis = lagrange(dim, order)
     outer = int((basis.index == 0).any(axis=1).sum())
     inner = basis.size - outer

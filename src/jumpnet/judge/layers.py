@@ -13,7 +13,7 @@ from jumpnet.fe.mesh import Mesh, on_faces
 from jumpnet.problem import Problem
 from jumpnet.solution import Solution
 
-# Polynomials of order p show a layer over (0, h) where h is at most so many times p of its widths (heuristic: with
+# Polynomials of order p resolve a layer in an element of length h if h is at most SHOWN p layer widths (heuristic: at
 # order 6, a layer in a disk has judged / true 0.97 at lam = 1e6, and 0.01 at 1e8).
 SHOWN = 8.0
 

@@ -29,9 +29,9 @@ POINTS = 4000
 # Boundary layers of a width sqrt(A/lam) below this part of the domain may lie between the points at which levels are
 # compared: the judge is asked.
 THIN = 0.01
-# Where a Trefftz estimate rests on a constant so many times the one that was measured last, it is an upper bound that
-# may be far from the error, and the judge is asked about answers of up to SMALL unknowns in the plane, where that takes
-# about a second (heuristic).
+# If the reliability constant of a Trefftz estimate exceeds the last measured one by MOST_EXCESS, the estimate is an
+# upper bound that may be far from the error. The judge is then asked about answers of up to SMALL unknowns in the
+# plane, which takes about a second (heuristic).
 MOST_EXCESS, SMALL = 10.0, 2000
 # The most unknowns of the judge; an answer of finite elements is judged with up to OWN times its own, and where that
 # is more, with twice its own (the next order). The second space of the judge, with two orders and some layers more than

@@ -55,7 +55,7 @@ def same(one: jn.Solution, other: jn.Solution) -> bool:
 
 
 class Interrupt:
-    """A progress function that interrupts after so many calls."""
+    """A progress function that interrupts after a given number of calls."""
 
     def __init__(self, after: int):
         self.left = after

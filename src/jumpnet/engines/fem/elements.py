@@ -88,8 +88,8 @@ CORRECTIONS = 2
 SHRINKING, NEGLIGIBLE = 0.5, 1e-9
 # Of the load: where the iterations of a solve end, which corrections continue, and where those of corrections end.
 ITERATED, CORRECTED = 1e-9, 1e-6
-# Beyond so many unknowns in space, which take half a minute and more, a space is solved only if it is expected to meet
-# the tolerance: the brick of benchmarks/space does, a tolerance of 1e-6 at an edge never does.
+# In space, systems with more unknowns take half a minute and more: they are solved only if they are expected to meet
+# the tolerance. The brick of benchmarks/space meets 1e-4 that way; 1e-6 at an edge is out of reach (heuristic).
 WORTHWHILE = 100_000
 # A difference above the part SLOW of the one before is no progress; PATIENCE such spaces in a row end the loop.
 SLOW, PATIENCE = 0.7, 3

@@ -32,10 +32,11 @@ class Trefftz:
         unknowns: The largest trial space of whole pieces; beyond it algebraic convergence is not worth its cost.
         unknowns_of_cells: The same where a piece is split into cells (400 disks have 90,000: benchmarks/many.py).
         levels: The most trial spaces that are solved.
-        marked: Refined are the functions that may lower residuals above this part of the largest (heuristic).
+        marked: Blocks are refined where the residual exceeds this part of the largest (heuristic).
         slow: A level whose residual exceeds this part of the one before makes no progress.
-        patience: So many levels in a row without progress end the loop. Where another engine is tried next, `slow` is
-            at most 0.4 and `patience` at most 2, as algebraic convergence is not worth its unknowns (heuristic).
+        patience: The number of levels in a row without progress that ends the loop. Where another engine is tried next,
+            `slow` is at most 0.4 and `patience` at most 2, as algebraic convergence is not worth its unknowns
+            (heuristic).
         stagnation: p-refinement stagnates if more than this part of the residual remains. Then the enrichments propose
             blocks, which are accepted if at most this part remains per unit of their cost, in levels (heuristic).
         oversampling: Equations for each unknown. With fewer than two, residuals are small at the points only.

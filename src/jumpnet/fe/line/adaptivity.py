@@ -22,8 +22,8 @@ from jumpnet.fe.line.statement import LineStatement, statement_of
 from jumpnet.fe.line.system import System, Vertices, assemble, coefficients_of
 from jumpnet.problem import Problem
 
-# Cells more than THIN times as long as layers are wide are cut: at their ends into elements of so many WIDTHS, each
-# COARSER by that factor than the one before; at most MOST_CUTS for a cell (heuristic).
+# Cells longer than THIN layer widths are cut geometrically: the elements at their ends have WIDTHS layer widths, each
+# further one is COARSER times as long as its neighbour; at most MOST_CUTS per cell (heuristic).
 THIN, WIDTHS, COARSER, MOST_CUTS = 20.0, 4.0, 6.0, 40
 ROUNDED = 4 * np.finfo(float).eps  # of numbers that were computed before they were given (heuristic)
 

@@ -29,7 +29,7 @@ TURN = 0.1
 CHORDS = 1024
 """Chords of a straight-sided region; none is longer than the perimeter over this."""
 ROUNDING = 1e-12
-"""A foot is at a corner if it is this close to it, in parts of a segment."""
+"""A closest point counts as a corner within this distance of one, in parts of a segment."""
 FINER = 8
 """Points per chord in the test whether a point is near: far points need no Newton's method."""
 CANDIDATES = 8

@@ -117,8 +117,8 @@ def _given(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """The prescribed jumps: v with the drop at a contact resistance, and w; None where the problem is not known.
 
-    `crossing` is the flux through the interface, `beyond` u on the side of the higher piece: with partition
-    coefficients, the jump of u that goes with it.
+    `crossing` is the flux through the interface. `beyond` is u on the side of the higher piece, from which partition
+    coefficients determine the jump of u.
     """
     problem = solution.problem
     if problem is None:

@@ -2,7 +2,7 @@
 
 Linear theory has a parabola, which rises by 1, 4, 9 (of the noise squared) at one, two, three standard deviations.
 Where sensitivities change over that distance the parabola does not hold; the profile itself does (profile likelihood).
-As an estimate is believed to three deviations, they are a third of the distance at which the profile has risen by nine.
+The deviation that is reported is a third of the distance at which the profile has risen by nine, its 3-sigma interval.
 """
 
 from __future__ import annotations
