@@ -1,7 +1,7 @@
 """The nearest point of closed curves, and with it the signed distance.
 
 A k-d tree gives a start, Newton's method the closest point (the foot of the perpendicular). The sign comes from the
-side of its normal where it is a smooth point close by, and from fine polygons everywhere else (far away, corners, cusps).
+side of its normal where it is a smooth point close by, and from fine polygons elsewhere (far away, corners, cusps).
 """
 
 from __future__ import annotations
